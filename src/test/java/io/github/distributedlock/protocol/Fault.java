@@ -63,6 +63,12 @@ enum Fault {
 	REPEATED_MESSAGE,
 
 	/**
+	 * A waiter is subscribed at a replica of the server: a message is counted as heard by
+	 * nobody, and reaches the waiter all the same.
+	 */
+	SUBSCRIBED_ELSEWHERE,
+
+	/**
 	 * The server's clock is set back, by longer than anybody waits.
 	 */
 	CLOCK_SET_BACK,

@@ -19,6 +19,7 @@ import static io.github.distributedlock.protocol.Fault.LOST_MESSAGE;
 import static io.github.distributedlock.protocol.Fault.REFUSED_COMMAND;
 import static io.github.distributedlock.protocol.Fault.REPEATED_MESSAGE;
 import static io.github.distributedlock.protocol.Fault.SILENCE;
+import static io.github.distributedlock.protocol.Fault.SUBSCRIBED_ELSEWHERE;
 import static io.github.distributedlock.protocol.Fault.TIME_OUT;
 import static io.github.distributedlock.protocol.Fault.UNSEEN_CRASH;
 import static io.github.distributedlock.protocol.GrantProperty.AT_MOST_A_POLL;
@@ -41,10 +42,10 @@ import static org.junit.jupiter.params.provider.Arguments.arguments;
 class GrantModelTests {
 
 	private static final Fault[] ANY = { CRASH, UNSEEN_CRASH, LOST_MESSAGE, REPEATED_MESSAGE, TIME_OUT, LATE_COMMAND,
-			REFUSED_COMMAND, SILENCE };
+			REFUSED_COMMAND, SILENCE, SUBSCRIBED_ELSEWHERE };
 
 	private static final Fault[] IN_TIME = { CRASH, LOST_MESSAGE, REPEATED_MESSAGE, TIME_OUT, LATE_COMMAND,
-			REFUSED_COMMAND, SILENCE };
+			REFUSED_COMMAND, SILENCE, SUBSCRIBED_ELSEWHERE };
 
 	private static final GrantSetup TWO = GrantSetup.requests(1, 2);
 
@@ -145,6 +146,7 @@ class GrantModelTests {
 				arguments(GrantRule.FULL_LEASE_AGAIN, MUTUAL_EXCLUSION, TWO),
 				arguments(GrantRule.MARGIN_COVERS_DRIFT, MUTUAL_EXCLUSION, TWO.lease(3, 1).faults(1, CLOCK_DRIFT)),
 				arguments(GrantRule.SET_BEFORE_PUBLISH, MUTUAL_EXCLUSION, TWO.faults(1, REFUSED_COMMAND)),
+				arguments(GrantRule.COUNTED_BEFORE_GRANT, MUTUAL_EXCLUSION, TWO.faults(1, SUBSCRIBED_ELSEWHERE)),
 				arguments(GrantRule.NOT_WHILE_WITHDRAWING, MUTUAL_EXCLUSION, TWO.faults(1, TIME_OUT)),
 				arguments(GrantRule.CLEAN_UP_AFTER_REQUEST, MUTUAL_EXCLUSION,
 						GrantSetup.requests(1, 1).faults(1, LATE_COMMAND)),

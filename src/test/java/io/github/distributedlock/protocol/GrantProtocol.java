@@ -293,7 +293,7 @@ final class GrantProtocol implements Model<Grants> {
 			else {
 				this.transitions.happensInTime(who, what, done);
 			}
-			for (Fault fault : List.of(Fault.REFUSED_COMMAND, Fault.SILENCE)) {
+			for (Fault fault : List.of(Fault.REFUSED_COMMAND, Fault.SILENCE, Fault.SUBSCRIBED_ELSEWHERE)) {
 				Grants otherwise = step.apply(new GrantScripts(setup, fault), this.state);
 				if (!otherwise.equals(done)) {
 					this.transitions.goesWrong(fault, who, what + ", and grants nothing", otherwise);

@@ -151,6 +151,12 @@ enum GrantRule {
 	THE_DEAF_ARE_PASSED_OVER,
 
 	/**
+	 * A waiter that is passed over was told of no grant: that nobody is counted does not
+	 * prove that nobody hears.
+	 */
+	COUNTED_BEFORE_GRANT,
+
+	/**
 	 * A poll keeps its place.
 	 */
 	PLACES_STAY

@@ -14,7 +14,8 @@ import org.jspecify.annotations.Nullable;
  *
  * @param setup what is explored
  * @param fault what goes wrong as it gives the key to a waiter: it has no memory left for
- * a grant, or has not heard of the waiter for a while, so that it reserves the key
+ * a grant; or has not heard of the waiter for a while, so that it reserves the key; or
+ * does not count the waiter's subscription, which is at another server
  */
 record GrantScripts(GrantSetup setup, @Nullable Fault fault) {
 
@@ -131,7 +132,8 @@ record GrantScripts(GrantSetup setup, @Nullable Fault fault) {
 			Owner waiter = free.waiters().get(0);
 			Registration record = (isOfBefore(by) || this.fault == Fault.SILENCE) ? null : recordOf(free, waiter);
 			Phase phase = free.front(waiter.thread()).phase();
-			boolean deaf = phase == Phase.DEAD && this.setup.holds(GrantRule.THE_DEAF_ARE_PASSED_OVER);
+			boolean elsewhere = this.fault == Fault.SUBSCRIBED_ELSEWHERE;
+			boolean deaf = (phase == Phase.DEAD || elsewhere) && this.setup.holds(GrantRule.THE_DEAF_ARE_PASSED_OVER);
 			if (record != null && this.fault == Fault.REFUSED_COMMAND) {
 				if (!this.setup.holds(GrantRule.SET_BEFORE_PUBLISH)) {
 					return free.with(new Packet.Granted(record));
@@ -154,9 +156,20 @@ record GrantScripts(GrantSetup setup, @Nullable Fault fault) {
 				Key reserved = new Key(waiter, true, GrantSetup.RESERVATION);
 				return told(others.key(reserved), new Packet.Reserved(waiter));
 			}
-			free = others;
+			free = elsewhere ? toldElsewhere(others, waiter, record) : others;
 		}
 		return free;
+	}
+
+	/**
+	 * A waiter hears by another server what this one has told nobody. A reservation that
+	 * there is not makes it ask. Of a grant it must not hear before that is certain.
+	 */
+	private Grants toldElsewhere(Grants state, Owner waiter, @Nullable Registration record) {
+		if (record == null) {
+			return told(state, new Packet.Reserved(waiter));
+		}
+		return this.setup.holds(GrantRule.COUNTED_BEFORE_GRANT) ? state : told(state, new Packet.Granted(record));
 	}
 
 	private static Grants told(Grants state, Packet message) {

@@ -97,8 +97,8 @@ public final class RedisLockBackend implements LockBackend {
 					+ " (distributed-lock.redis.replicas-to-ack) in a cluster: use 0");
 		}
 		this.selector = new AtomicitySelector(this.connections, settings);
-		this.subscriptions = new NotificationSubscriptions(this.connections.signals(), this.names.channels(),
-				settings.signals(), settings.commandTimeout(), nanoTime);
+		this.subscriptions = new NotificationSubscriptions(this.connections, this.names.channels(), settings.signals(),
+				settings.commandTimeout(), nanoTime);
 		this.connections.onSwitch(this.subscriptions::move);
 	}
 
@@ -174,16 +174,20 @@ public final class RedisLockBackend implements LockBackend {
 
 	@Override
 	public AcquireResult acquireOrRegister(Claim claim) {
-		boolean hears = this.subscriptions.mayRegister(claim.instance());
+		boolean hears = mayRegister(claim);
 		Claim heard = hears ? claim : claim.number(0);
 		// A ticket keeps its place, and asks often enough, even if it does not hear.
 		return run("acquire", claim.key(), 0, this::acquiring,
 				(steps, link) -> acknowledged(link, steps, claim, steps.acquire(link, heard, hears || claim.fair())));
 	}
 
+	private boolean mayRegister(Claim claim) {
+		return this.subscriptions.mayRegister(claim.instance(), this.names.lock(claim.key()));
+	}
+
 	@Override
 	public HandOverResult pass(String owner, Claim next, boolean yields) {
-		boolean hears = this.subscriptions.mayRegister(next.instance());
+		boolean hears = mayRegister(next);
 		Claim heard = hears ? next : next.number(0);
 		return run("pass on", next.key(), 0, this::acquiring, (steps, link) -> {
 			HandOverResult result = steps.pass(link, owner, heard, yields, hears || next.fair());

@@ -7,7 +7,8 @@
 --
 -- The claim of a waiter is what may be granted to it: the number of its registration, the lease of the grant in ms,
 -- when it asked last, in ms, and the owner. It counts only as long as the waiter has a place: who registers writes its
--- claim anew, or removes it.
+-- claim anew, or removes it. The number has a zero before it. Scripts that undo a grant which reached nobody repeat that in
+-- their messages, and the waiter asks then.
 
 -- A waiter asks every 600 ms at the latest, and every 100 ms once the lock is reserved for one that may be dead. So
 -- the dead are skipped within a second, and 300 ms are left for a JVM that is paused: a garbage collector may take
@@ -61,7 +62,7 @@ end
 
 -- Reads a claim. Answers nil if it is none.
 local function claimed(text)
-	local number, lease, heard, owner = string.match(text, '^(%d+) (%d+) (%d+) (%S+)$')
+	local number, lease, heard, owner = string.match(text, '^0?(%d+) (%d+) (%d+) (%S+)$')
 	return number and { number = number, lease = lease, heard = tonumber(heard), owner = owner }
 end
 
@@ -74,20 +75,21 @@ local function claimBy(queue, waiter)
 	return claim and age >= 0 and age < SILENCE and claim
 end
 
--- Makes what a waiter has claimed the owner of the lock, and tells it. Answers whether it may have heard. If not, it
--- keeps its place, and the lock is to be given to another, or removed. Answers nil if the lock was left as it was, since
--- the server refuses to set it.
--- First the lock, so that nobody is told of what was refused.
+-- Makes what a waiter has claimed the owner of the lock, and tells it. Answers whether it may have heard. If not, it was
+-- told of no grant, keeps its place, and the lock is to be given to another, or removed. Answers nil if the lock was left
+-- as it was, since the server refuses to set it.
+-- The message is certain: first the lock is set, so that nobody is told of what was refused. And before that an empty
+-- message finds out whether a subscriber is here, since a grant cannot be taken back: the subscribers of a replica hear
+-- each message, too, and are not counted.
 local function grant(queue, waiter, claim, others)
-	if redis.pcall('SET', queue.lock, claim.owner, 'PX', claim.lease).err then
+	local channel = queue.channels .. string.match(waiter, '^[^:]*')
+	if queue.skipsDeaf and redis.pcall('PUBLISH', channel, '') == 0 then
+		return false
+	elseif redis.pcall('SET', queue.lock, claim.owner, 'PX', claim.lease).err then
 		return nil
 	end
-	local instance = string.match(waiter, '^[^:]*')
-	local heard = redis.pcall('PUBLISH', queue.channels .. instance,
+	redis.pcall('PUBLISH', channel,
 		'granted: ' .. claim.number .. ' ' .. claim.owner .. ' ' .. waiter .. ' ' .. queue.key)
-	if heard == 0 and queue.skipsDeaf then
-		return false
-	end
 	unregister(queue, waiter, others)
 	return true
 end

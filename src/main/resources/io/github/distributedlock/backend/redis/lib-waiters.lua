@@ -24,7 +24,7 @@ local function register(queue, waiter, timeToLive, number, lease, owner)
 	local renews = not last or math.floor(last / 1000000) ~= math.floor(micros() / 1000000)
 	local claims, new = false, false
 	if queue.claims and number ~= '0' then
-		local claim = number .. ' ' .. lease .. ' ' .. exact(millis()) .. ' ' .. owner
+		local claim = '0' .. number .. ' ' .. lease .. ' ' .. exact(millis()) .. ' ' .. owner
 		local written = redis.pcall('HSET', queue.claims, waiter, claim)
 		claims, new = type(written) == 'number', written == 1
 	elseif queue.claims then
@@ -192,11 +192,8 @@ local function wakeNext(queue, caller)
 			end
 		else
 			local claim = claimBy(queue, waiter)
-			if claim then
-				if grant(queue, waiter, claim) ~= false then
-					return -- If it was refused, so would be any other, and each keeps its place.
-				end
-				redis.call('DEL', queue.lock) -- It was not heard of.
+			if claim and grant(queue, waiter, claim) ~= false then
+				return -- If it was refused, so would be any other, and each keeps its place.
 			end
 			local keepsPlace = isTicket(waiter)
 			if not keepsPlace then

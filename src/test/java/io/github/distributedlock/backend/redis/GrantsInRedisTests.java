@@ -65,12 +65,26 @@ class GrantsInRedisTests {
 
 	/**
 	 * Engines of the version whose grants had the full lease grant what this one claims.
+	 * Those of the version that undoes a grant which reached nobody repeat the zero
+	 * before the number in their messages.
 	 */
 	@Test
-	void isKeptInTheFormOfTheVersionBefore() {
+	void isKeptInAFormThatTheVersionsBeforeRead() {
 		held("a");
 		Claim next = waits(claim("b").grantLease(Duration.ofSeconds(5)));
-		assertThat(admin().hget(CLAIMS, "b")).matches("1 5000 \\d{13} " + next.owner());
+		assertThat(admin().hget(CLAIMS, "b")).matches("01 5000 \\d{13} " + next.owner());
+	}
+
+	@Test
+	void aGrantThatMayHaveBeenUndoneIsOfNoNumber() {
+		held("a");
+		Claim next = waits("b");
+		admin().publish("lock-wake:b", "granted: 01 " + next.owner() + " b k");
+		this.ear.awaitGrant(next);
+		assertThat(this.ear.last().number()).as("by a version that undoes grants").isZero();
+		admin().publish("lock-wake:b", "granted: 1 " + next.owner() + " b last");
+		this.ear.awaitWake("last");
+		assertThat(this.ear.last().number()).as("by this version").isEqualTo(1);
 	}
 
 	@Test

@@ -209,11 +209,6 @@ final class JedisClient implements SignalConnector {
 			Objects.requireNonNull(this.listener).onMessage(message);
 		}
 
-		@Override
-		public void requestAcknowledgement(byte[] channel) {
-			subscribe(channel);
-		}
-
 		// It may be one of a pool.
 		@Override
 		public void close() {

@@ -1,6 +1,8 @@
 package io.github.distributedlock.backend.redis.connection;
 
 import java.time.Duration;
+import java.util.Collections;
+import java.util.List;
 import java.util.Map;
 import java.util.Objects;
 import java.util.Set;
@@ -8,10 +10,13 @@ import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.function.Function;
 import java.util.function.Supplier;
+import java.util.stream.Collectors;
+import java.util.stream.IntStream;
 
 import io.github.distributedlock.backend.redis.connection.Command.Verb;
 import org.jspecify.annotations.Nullable;
 import redis.clients.jedis.HostAndPort;
+import redis.clients.jedis.Protocol;
 import redis.clients.jedis.exceptions.JedisAskDataException;
 import redis.clients.jedis.exceptions.JedisRedirectionException;
 import redis.clients.jedis.providers.ClusterConnectionProvider;
@@ -180,16 +185,18 @@ final class JedisClusterLane implements Lane, Link, SignalConnector {
 		long now = System.nanoTime();
 		ClusterConnectionProvider slots = this.slots;
 		if (slots != null && now - last >= this.timeout.toNanos() && this.refreshedAt.compareAndSet(last, now)) {
-			this.background.execute(() -> {
-				slots.renewSlotCache();
-				Set<String> nodes = slots.getNodes().keySet();
-				this.nodes.forEach((node, lane) -> {
-					if (!nodes.contains(node.toString()) && this.nodes.remove(node, lane)) {
-						lane.close();
-					}
-				});
-			});
+			this.background.execute(() -> refresh(slots));
 		}
+	}
+
+	private void refresh(ClusterConnectionProvider slots) {
+		slots.renewSlotCache();
+		Set<String> nodes = slots.getNodes().keySet();
+		this.nodes.forEach((node, lane) -> {
+			if (!nodes.contains(node.toString()) && this.nodes.remove(node, lane)) {
+				lane.close();
+			}
+		});
 	}
 
 	@Override
@@ -197,9 +204,42 @@ final class JedisClusterLane implements Lane, Link, SignalConnector {
 		return true;
 	}
 
+	// Jedis would take one of the masters that it knew first. All of those may be gone,
+	// or
+	// live on outside the cluster.
 	@Override
 	public SignalConnection open() {
-		return JedisLink.translating(() -> new JedisClient.Connected(make().getConnection(), this));
+		ClusterConnectionProvider slots = this.slots;
+		if (slots != null) {
+			refresh(slots);
+		}
+		return openForCommands();
+	}
+
+	@Override
+	public SignalConnection openForCommands() {
+		List<HostAndPort> masters = masters(make());
+		RuntimeException failure = new UnsentException("no master of the cluster is known", null);
+		for (HostAndPort master : masters) {
+			try {
+				return new JedisClient.Connected(this.opener.apply(master).connection(), this);
+			}
+			catch (DataAccessException ex) {
+				failure = ex;
+			}
+		}
+		refreshSlots();
+		throw failure;
+	}
+
+	private static List<HostAndPort> masters(ClusterConnectionProvider slots) {
+		List<HostAndPort> masters = IntStream.range(0, Protocol.CLUSTER_HASHSLOTS)
+			.mapToObj(slots::getNode)
+			.filter(Objects::nonNull)
+			.distinct()
+			.collect(Collectors.toList());
+		Collections.shuffle(masters);
+		return masters;
 	}
 
 	@Nullable Object master(int slot) {

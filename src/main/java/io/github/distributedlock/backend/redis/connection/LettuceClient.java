@@ -5,7 +5,9 @@ import java.util.HashMap;
 import java.util.Map;
 import java.util.Objects;
 import java.util.Optional;
+import java.util.concurrent.ExecutionException;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.TimeoutException;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.concurrent.locks.LockSupport;
@@ -30,6 +32,8 @@ import io.lettuce.core.pubsub.RedisPubSubAdapter;
 import io.lettuce.core.pubsub.StatefulRedisPubSubConnection;
 import io.github.distributedlock.backend.redis.connection.Command.Verb;
 import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 
 import org.springframework.beans.DirectFieldAccessor;
 import org.springframework.data.redis.connection.RedisConfiguration;
@@ -50,6 +54,8 @@ import org.springframework.data.redis.connection.lettuce.RedisCredentialsProvide
  * server that is, or was, the master. The connections are Lettuce's own.
  */
 final class LettuceClient implements SignalConnector {
+
+	private static final Logger logger = LoggerFactory.getLogger(LettuceClient.class);
 
 	/** As many steps may have a connection of their own at once. */
 	private static final int EXCLUSIVE = 8;
@@ -150,6 +156,19 @@ final class LettuceClient implements SignalConnector {
 		}
 	}
 
+	// A node that was known before may be gone, or live on outside the cluster.
+	private void awaitPartitions(RedisClusterClient client) {
+		try {
+			client.refreshPartitionsAsync().toCompletableFuture().get(this.timeout.toNanos(), TimeUnit.NANOSECONDS);
+		}
+		catch (ExecutionException | TimeoutException ex) {
+			logger.debug("The nodes of the cluster are not known anew", ex);
+		}
+		catch (InterruptedException ex) {
+			Thread.currentThread().interrupt();
+		}
+	}
+
 	private @Nullable Object masterInCluster(int slot) {
 		RedisClusterClient cluster = this.cluster;
 		RedisClusterNode master = (cluster != null) ? cluster.getPartitions().getMasterBySlot(slot) : null;
@@ -183,6 +202,9 @@ final class LettuceClient implements SignalConnector {
 	public SignalConnection open() {
 		if (this.application.isClusterAware()) {
 			RedisClusterClient client = (RedisClusterClient) client(this.server, settings());
+			if (this.cluster != null) {
+				awaitPartitions(client);
+			}
 			return new Connected(connected(() -> client.connectPubSub(ByteArrayCodec.INSTANCE)), this.commands.open(),
 					new AtomicBoolean());
 		}
@@ -346,11 +368,6 @@ final class LettuceClient implements SignalConnector {
 
 		private StatefulRedisPubSubConnection<byte[], byte[]> subscriber() {
 			return (StatefulRedisPubSubConnection<byte[], byte[]>) this.connection;
-		}
-
-		@Override
-		public void requestAcknowledgement(byte[] channel) {
-			subscriber().async().subscribe(channel);
 		}
 
 		@Override

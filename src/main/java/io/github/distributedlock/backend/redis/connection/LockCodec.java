@@ -36,7 +36,8 @@ public final class LockCodec {
 
 	private static final String GRANTED = "granted: ";
 
-	private static final Pattern NUMBER = Pattern.compile("[1-9][0-9]{0,17}");
+	/** With a zero before it if the grant may have been undone. */
+	private static final Pattern NUMBER = Pattern.compile("0?[1-9][0-9]{0,17}");
 
 	private LockCodec() {
 	}
@@ -74,7 +75,9 @@ public final class LockCodec {
 	/**
 	 * Reads a message to a waiter: the waiter and the user's key; or {@code granted:},
 	 * the number of the claim, its owner, the waiter and the user's key. Only the key may
-	 * have spaces.
+	 * have spaces. Scripts of a version that undoes a grant which reached nobody write a
+	 * zero before the number. The notification then has the number of no claim, so that
+	 * the waiter asks.
 	 * @param message the message
 	 * @return the notification, {@code null} if it is none
 	 */
@@ -87,7 +90,8 @@ public final class LockCodec {
 		if (words.length < 4 || !NUMBER.matcher(words[0]).matches()) {
 			return null;
 		}
-		return ReleaseNotification.granted(words[3], waiter(words[2]), words[1], Long.parseLong(words[0]));
+		long number = words[0].startsWith("0") ? 0 : Long.parseLong(words[0]);
+		return ReleaseNotification.granted(words[3], waiter(words[2]), words[1], number);
 	}
 
 	/**

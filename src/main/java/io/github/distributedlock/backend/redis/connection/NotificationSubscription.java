@@ -30,12 +30,13 @@ import org.slf4j.LoggerFactory;
  * subscribes and listens, and pauses in between. The registration waits until it is known
  * whether they arrive: until the first acknowledgement or failure, or at most one command
  * timeout. That then is all that the step may take: it fails, and the next one sends. No
- * registration waits again after that. Each acknowledgement but one that was waited for,
- * or asked for, is reported as a resubscription.
+ * registration waits again after that. Each acknowledgement but one that was waited for
+ * is reported as a resubscription.
  * <p>
- * A connection that was dropped silently does not end by itself, and sends nothing that
- * could fail. So while a request waits, the server is asked now and then for one more
- * acknowledgement.
+ * A connection that was dropped silently does not end by itself, and one to a server that
+ * has lost its place to another may live for ever. So while a request waits, the
+ * {@link Pulse} is checked. A subscription that begins after a pulse has failed is not
+ * believed before the pulse has proven it.
  * <p>
  * Invariant: a connection that is opened while the subscription is dropped or closed is
  * not listened to. The thread that opens it looks for a drop afterwards, and the thread
@@ -50,8 +51,6 @@ final class NotificationSubscription implements Listening, SignalConnector.Liste
 
 	private static final Logger logger = LoggerFactory.getLogger(NotificationSubscription.class);
 
-	private static final int TIMEOUTS_BETWEEN_CHECKS = 5;
-
 	private static final long SHORTEST_PAUSE = TimeUnit.MILLISECONDS.toNanos(100);
 
 	private static final long LONGEST_PAUSE = TimeUnit.SECONDS.toNanos(1);
@@ -62,6 +61,8 @@ final class NotificationSubscription implements Listening, SignalConnector.Liste
 	private final SignalConnector connector;
 
 	private final String channel;
+
+	private final Pulse pulse;
 
 	private final Duration timeout;
 
@@ -84,7 +85,14 @@ final class NotificationSubscription implements Listening, SignalConnector.Liste
 
 	private volatile @Nullable SignalConnection connection;
 
+	/** Whether the server has acknowledged the subscription of now. */
+	private volatile boolean acknowledged;
+
+	/** Whether it is also believed. */
 	private volatile boolean heard;
+
+	/** Why the pulse has failed, until it has proven a subscription. */
+	private volatile @Nullable LockBackendException doubt;
 
 	private volatile boolean closed;
 
@@ -95,15 +103,11 @@ final class NotificationSubscription implements Listening, SignalConnector.Liste
 	/** In nanoseconds. Of the thread that listens. */
 	private long pause;
 
-	/** Whether the server was asked for an acknowledgement that has not come. */
-	private boolean requested;
-
-	private long requestedAt = System.nanoTime();
-
-	NotificationSubscription(SignalConnector connector, String channel, Duration timeout, Signals signals,
+	NotificationSubscription(SignalConnector connector, String channel, Pulse pulse, Duration timeout, Signals signals,
 			ReleaseListener listener, Consumer<NotificationSubscription> onClose, LongSupplier nanoTime) {
 		this.connector = connector;
 		this.channel = channel;
+		this.pulse = pulse;
 		this.timeout = timeout;
 		this.signals = signals;
 		this.listener = listener;
@@ -116,12 +120,13 @@ final class NotificationSubscription implements Listening, SignalConnector.Liste
 
 	/**
 	 * To be called before each registration.
+	 * @param key a key of the node that it goes to
 	 * @throws LockBackendException if notifications cannot be had and are required, or if
 	 * it was waited for them in vain
 	 */
-	void ensureBegun() {
+	void ensureBegun(byte[] key) {
 		if (isKnown()) {
-			checkHeartbeat();
+			checkPulse(key);
 		}
 		else {
 			begin();
@@ -179,38 +184,48 @@ final class NotificationSubscription implements Listening, SignalConnector.Liste
 			.build();
 	}
 
-	private void checkHeartbeat() {
-		if (!hears()) {
+	private void checkPulse(byte[] key) {
+		if (!this.acknowledged || this.closed) {
 			return;
 		}
-		boolean dead;
-		synchronized (this) {
-			long elapsed = System.nanoTime() - this.requestedAt;
-			dead = this.requested && elapsed >= this.timeout.toNanos();
-			if (!dead && (this.requested || elapsed < TIMEOUTS_BETWEEN_CHECKS * this.timeout.toNanos())) {
-				return;
-			}
-			beginHeartbeat(!dead);
+		String problem = this.pulse.check(key);
+		if (problem != null) {
+			doubt(problem);
 		}
-		try {
-			SignalConnection connection = this.connection;
-			if (dead) {
-				drop();
-			}
-			else if (connection != null) {
-				connection.requestAcknowledgement(KeyNames.bytes(this.channel));
-			}
-		}
-		catch (RuntimeException ex) {
-			logger.debug("The subscription to release notifications is ending", ex);
+		else if (this.doubt != null && this.pulse.isProven()) {
+			believe();
 		}
 	}
 
-	private synchronized boolean beginHeartbeat(boolean requested) {
-		boolean before = this.requested;
-		this.requested = requested;
-		this.requestedAt = System.nanoTime();
-		return before;
+	private void doubt(String problem) {
+		this.doubt = LockBackendException.of(problem).retryable(true).build();
+		this.heard = false;
+		warn(problem, null);
+		drop();
+	}
+
+	private void believe() {
+		synchronized (this) {
+			if (this.doubt == null || !this.acknowledged) {
+				return;
+			}
+			this.doubt = null;
+			hear();
+		}
+		tellOfResubscription();
+	}
+
+	private void hear() {
+		this.failure = null;
+		this.heard = true;
+		this.warned.set(false);
+	}
+
+	private void tellOfResubscription() {
+		if (!this.closed) {
+			logger.info("Release notifications arrive again");
+			inform(this.listener::onResubscribed);
+		}
 	}
 
 	/**
@@ -297,25 +312,29 @@ final class NotificationSubscription implements Listening, SignalConnector.Liste
 				throw failure;
 			}
 		}
-		beginHeartbeat(false);
 	}
 
 	@Override
 	public void onSubscribed() {
-		boolean wasRequested = beginHeartbeat(false);
-		this.failure = null;
-		this.heard = true;
-		this.warned.set(false);
+		boolean doubted;
+		synchronized (this) {
+			doubted = this.doubt != null;
+			this.pulse.subscribed(doubted);
+			this.acknowledged = true;
+			if (!doubted) {
+				hear();
+			}
+		}
 		boolean waitedFor = this.first.complete(true);
-		if (!waitedFor && !wasRequested && !this.closed) {
-			logger.info("Release notifications arrive again");
-			inform(this.listener::onResubscribed);
+		if (!waitedFor && !doubted) {
+			tellOfResubscription();
 		}
 	}
 
 	@Override
 	public void onMessage(byte[] message) {
-		ReleaseNotification notification = LockCodec.notification(KeyNames.text(message));
+		String text = KeyNames.text(message);
+		ReleaseNotification notification = this.pulse.takes(text) ? null : LockCodec.notification(text);
 		if (notification != null) {
 			inform(() -> this.listener.onRelease(notification));
 		}
@@ -332,22 +351,28 @@ final class NotificationSubscription implements Listening, SignalConnector.Liste
 	}
 
 	private void onEnd(@Nullable RuntimeException cause) {
+		LockBackendException doubt = this.acknowledged ? this.doubt : null;
+		this.acknowledged = false;
 		if (this.heard) {
 			this.heard = false;
 			this.pause = SHORTEST_PAUSE;
 			warn("the subscription was lost", cause);
 			return;
 		}
-		LockBackendException failure = (cause != null)
-				? RedisFailures.translate("subscribe to", "the release notifications of this instance", cause)
-				: LockBackendException.of("Redis ended the connection instead of acknowledging the subscription")
-					.retryable(true)
-					.build();
+		LockBackendException failure = (doubt != null) ? doubt : failure(cause);
 		this.failure = failure;
 		this.pause = failure.isRetryable() ? Math.max(SHORTEST_PAUSE, Math.min(2 * this.pause, LONGEST_PAUSE))
 				: REFUSED_PAUSE;
 		warn(String.valueOf(failure.getMessage()), cause);
 		this.first.complete(false);
+	}
+
+	private static LockBackendException failure(@Nullable RuntimeException cause) {
+		return (cause != null)
+				? RedisFailures.translate("subscribe to", "the release notifications of this instance", cause)
+				: LockBackendException.of("Redis ended the connection instead of acknowledging the subscription")
+					.retryable(true)
+					.build();
 	}
 
 	// Once for each time that it is lost, however often it fails until it is back.

@@ -16,7 +16,7 @@ public final class NotificationSubscriptions {
 
 	private final Map<String, NotificationSubscription> subscriptions = new ConcurrentHashMap<>();
 
-	private final SignalConnector connector;
+	private final OwnConnections connections;
 
 	private final String channels;
 
@@ -26,9 +26,9 @@ public final class NotificationSubscriptions {
 
 	private final LongSupplier nanoTime;
 
-	public NotificationSubscriptions(SignalConnector connector, String channels, Signals signals, Duration timeout,
+	public NotificationSubscriptions(OwnConnections connections, String channels, Signals signals, Duration timeout,
 			LongSupplier nanoTime) {
-		this.connector = connector;
+		this.connections = connections;
 		this.channels = channels;
 		this.signals = signals;
 		this.timeout = timeout;
@@ -36,7 +36,10 @@ public final class NotificationSubscriptions {
 	}
 
 	public Listening listen(String instance, ReleaseListener listener) {
-		NotificationSubscription subscription = new NotificationSubscription(this.connector, this.channels + instance,
+		String channel = this.channels + instance;
+		Pulse pulse = new Pulse(this.connections.shared().commands(), this.connections.cluster(), channel,
+				this.nanoTime);
+		NotificationSubscription subscription = new NotificationSubscription(this.connections.signals(), channel, pulse,
 				this.timeout, this.signals, listener, (closed) -> this.subscriptions.remove(instance, closed),
 				this.nanoTime);
 		if (this.subscriptions.putIfAbsent(instance, subscription) != null) {
@@ -48,9 +51,10 @@ public final class NotificationSubscriptions {
 	/**
 	 * Whether an instance is to be registered if it has to wait: a reservation for one
 	 * that does not hear would only keep the others out. Ensures that it hears.
+	 * @param key a key of the node that is to register it
 	 * @throws LockBackendException if it does not, and has to
 	 */
-	public boolean mayRegister(String instance) {
+	public boolean mayRegister(String instance, byte[] key) {
 		if (this.signals == Signals.NONE) {
 			return false;
 		}
@@ -58,7 +62,7 @@ public final class NotificationSubscriptions {
 		if (subscription == null) {
 			return true; // Another backend hears for it.
 		}
-		subscription.ensureBegun();
+		subscription.ensureBegun(key);
 		return subscription.hears();
 	}
 

@@ -37,11 +37,6 @@ public interface SignalConnector {
 		void listen(byte[] channel, Listener listener);
 
 		/**
-		 * Asks for one more acknowledgement of a subscription. Does not wait for it.
-		 */
-		void requestAcknowledgement(byte[] channel);
-
-		/**
 		 * Ends it, so that listening on it ends, too. Does not block.
 		 */
 		@Override
@@ -55,7 +50,7 @@ public interface SignalConnector {
 	interface Listener {
 
 		/**
-		 * The server has acknowledged the subscription, for the first time or once more.
+		 * The server has acknowledged the subscription.
 		 */
 		void onSubscribed();
 

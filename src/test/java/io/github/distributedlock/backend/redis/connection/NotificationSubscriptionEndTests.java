@@ -4,6 +4,7 @@ import java.time.Duration;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicReference;
+import java.util.function.Function;
 
 import io.github.distributedlock.LockBackendException;
 import io.github.distributedlock.backend.redis.connection.SignalConnector.SignalConnection;
@@ -42,12 +43,13 @@ class NotificationSubscriptionEndTests {
 	}
 
 	private NotificationSubscription begin(Duration timeout) {
-		NotificationSubscription subscription = new NotificationSubscription(new Connecting(), "lock-wake:b", timeout,
-				Signals.AUTO, new Ear(), (closed) -> {
+		NotificationSubscription subscription = new NotificationSubscription(new Connecting(), "lock-wake:b",
+				new Pulse(new Unused(), false, "lock-wake:b", System::nanoTime), timeout, Signals.AUTO, new Ear(),
+				(closed) -> {
 				}, System::nanoTime);
 		new Thread(() -> {
 			try {
-				subscription.ensureBegun();
+				subscription.ensureBegun(new byte[0]);
 			}
 			catch (LockBackendException ex) {
 				// As it has to, if nothing was opened in time.
@@ -70,6 +72,20 @@ class NotificationSubscriptionEndTests {
 				Thread.currentThread().interrupt();
 			}
 			throw new IllegalStateException("not opened");
+		}
+
+	}
+
+	/** No command is sent before a connection is opened. */
+	private static final class Unused implements Lane {
+
+		@Override
+		public <T> T run(Function<Link, T> step) {
+			throw new IllegalStateException("not opened");
+		}
+
+		@Override
+		public void close() {
 		}
 
 	}

@@ -3,7 +3,6 @@ package io.github.distributedlock.backend.redis.connection;
 import java.time.Duration;
 import java.util.List;
 import java.util.concurrent.atomic.AtomicInteger;
-import java.util.concurrent.atomic.AtomicLong;
 
 import io.github.distributedlock.backend.Claim;
 import io.github.distributedlock.backend.LockBackend.Listening;
@@ -117,34 +116,6 @@ class NotificationSubscriptionTests {
 			relay.cut();
 			await().until(() -> this.ear.resubscriptions() == 1);
 		}
-	}
-
-	@ParameterizedTest
-	@EnumSource
-	void isNotRenewedAsLongAsItHears(Client client) {
-		this.backend = this.redis.backend(client, RedisLockSettings.defaults().commandTimeout(Duration.ofMillis(500)));
-		this.backend.listen("b", this.ear);
-		this.redis.admin().set("lock:{k}", "a:1");
-		AtomicLong since = new AtomicLong();
-		AtomicInteger renewals = new AtomicInteger(-1);
-		// Where an answer comes too late, it is renewed with reason, and asked anew.
-		await("it is asked three times between two renewals").ignoreExceptions().until(() -> {
-			this.backend.acquireOrRegister(claim("k", "b"));
-			int renewed = this.ear.resubscriptions();
-			if (renewals.getAndSet(renewed) != renewed) {
-				since.set(subscribeCalls());
-			}
-			return subscribeCalls() - since.get() >= 3;
-		});
-	}
-
-	private long subscribeCalls() {
-		return this.redis.admin()
-			.info("commandstats")
-			.lines()
-			.filter((line) -> line.startsWith("cmdstat_subscribe:calls="))
-			.mapToLong((line) -> Long.parseLong(line.replaceAll("\\D+(\\d+),.*", "$1")))
-			.sum();
 	}
 
 	@ParameterizedTest

@@ -216,11 +216,6 @@ class SentinelMasterTests {
 		}
 
 		@Override
-		public void requestAcknowledgement(byte[] channel) {
-			throw new UnsupportedOperationException();
-		}
-
-		@Override
 		public void close() {
 		}
 

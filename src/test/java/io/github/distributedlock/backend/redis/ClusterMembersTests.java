@@ -1,0 +1,178 @@
+package io.github.distributedlock.backend.redis;
+
+import java.time.Duration;
+import java.util.List;
+import java.util.UUID;
+import java.util.concurrent.atomic.AtomicInteger;
+import java.util.concurrent.atomic.AtomicLong;
+import java.util.function.BooleanSupplier;
+import java.util.stream.IntStream;
+import java.util.stream.Stream;
+
+import io.github.distributedlock.backend.Claim;
+import io.github.distributedlock.backend.LockBackend.Listening;
+import io.github.distributedlock.fixtures.Access;
+import io.github.distributedlock.fixtures.Client;
+import io.github.distributedlock.fixtures.Patience;
+import io.github.distributedlock.fixtures.RedisCluster;
+import io.github.distributedlock.fixtures.RedisServers;
+import io.github.distributedlock.fixtures.RedisServers.Server;
+import io.github.distributedlock.tck.Ear;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Tag;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.EnumSource;
+import redis.clients.jedis.Jedis;
+import redis.clients.jedis.Pipeline;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.awaitility.Awaitility.await;
+
+/**
+ * A subscription in a cluster whose nodes are replaced by others.
+ */
+@Tag("failover")
+class ClusterMembersTests {
+
+	private static final String CHANNEL = "lock-wake:b";
+
+	private final AtomicLong now = new AtomicLong();
+
+	private final AtomicInteger owners = new AtomicInteger();
+
+	private final Ear ear = new Ear();
+
+	private RedisCluster cluster;
+
+	private RedisLockBackend backend;
+
+	private Listening listening;
+
+	@AfterEach
+	void close() {
+		this.backend.close();
+		this.cluster.close();
+	}
+
+	@ParameterizedTest
+	@EnumSource
+	void aNodeThatWasRemovedAndStillAnswersIsLeft(Client client) {
+		this.cluster = RedisCluster.start(RedisServers.EMBEDDED, 3);
+		open(client);
+		Server removed = this.cluster.masters().stream().filter(this::isSubscribedTo).findFirst().orElseThrow();
+		List<Server> rest = this.cluster.masters().stream().filter((node) -> node != removed).toList();
+		remove(removed, rest);
+		assertThat(isSubscribedTo(removed)).as("subscribed to the node that was removed").isTrue();
+		assertThat(this.listening.hears()).as("hears before it can know").isTrue();
+		awaitWhileWaiting(rest.get(0), () -> rest.stream().anyMatch(this::isSubscribedTo));
+		assertHears(rest.get(0));
+	}
+
+	@ParameterizedTest
+	@EnumSource
+	void aSubscriptionComesBackWhenAllFirstMastersAreReplaced(Client client) {
+		this.cluster = RedisCluster.start(RedisServers.EMBEDDED, Access.OPEN, 3, 1, "cluster-node-timeout 1500");
+		open(client);
+		for (Server master : this.cluster.masters()) {
+			Server replica = this.cluster.replicaOf(master);
+			takeOver(replica);
+			master.kill();
+			// Finds out where the slots are.
+			await().atMost(Patience.PATIENCE).ignoreExceptions().until(() -> {
+				this.now.addAndGet(Duration.ofSeconds(1).toNanos());
+				Claim claim = claim(keyOf(master), "a");
+				return this.backend.acquire(claim).acquired() && this.backend.release(claim.key(), claim.owner());
+			});
+		}
+		List<Server> rest = this.cluster.masters().stream().map(this.cluster::replicaOf).toList();
+		awaitWhileWaiting(this.cluster.masters().get(0), () -> rest.stream().anyMatch(this::isSubscribedTo));
+		assertHears(this.cluster.masters().get(0));
+	}
+
+	private void assertHears(Server first) {
+		awaitWhileWaiting(first, this.listening::hears);
+		String key = keyOf(first);
+		Claim holder = claim(key, "a");
+		this.backend.acquire(holder);
+		Claim waiting = claim(key, "b").number(1);
+		this.backend.acquireOrRegister(waiting);
+		this.backend.release(key, holder.owner());
+		this.ear.awaitGrant(waiting);
+	}
+
+	private void awaitWhileWaiting(Server first, BooleanSupplier condition) {
+		String key = keyOf(first);
+		await().ignoreExceptions().until(() -> this.backend.acquire(claim(key, "a")).acquired());
+		await().ignoreExceptions().until(() -> {
+			this.now.addAndGet(Duration.ofSeconds(1).toNanos());
+			this.backend.acquireOrRegister(claim(key, "b"));
+			return condition.getAsBoolean();
+		});
+	}
+
+	private boolean isSubscribedTo(Server node) {
+		try (Jedis admin = node.admin()) {
+			return admin.pubsubChannels().contains(CHANNEL);
+		}
+	}
+
+	/** As redis-cli does it, which leaves a node that answers. */
+	private void remove(Server removed, List<Server> rest) {
+		try (Jedis leaving = removed.admin(); Jedis heir = rest.get(0).admin(); Jedis other = rest.get(1).admin()) {
+			leaving.flushAll();
+			String id = heir.clusterMyId();
+			for (Jedis node : List.of(heir, leaving, other)) {
+				Pipeline slots = node.pipelined();
+				IntStream.range(0, 16_384)
+					.filter((slot) -> this.cluster.masterOfSlot(slot) == removed)
+					.forEach((slot) -> slots.sendCommand(() -> "CLUSTER".getBytes(), "SETSLOT", String.valueOf(slot),
+							"NODE", id));
+				slots.sync();
+			}
+			heir.clusterForget(leaving.clusterMyId());
+			other.clusterForget(leaving.clusterMyId());
+		}
+	}
+
+	private static void takeOver(Server replica) {
+		try (Jedis admin = replica.admin()) {
+			await().pollDelay(Duration.ZERO)
+				.pollInterval(Duration.ofSeconds(1))
+				.atMost(Patience.PATIENCE)
+				.ignoreExceptions()
+				.until(() -> {
+					if (!isMaster(admin)) {
+						admin.clusterFailover();
+					}
+					return isMaster(admin);
+				});
+		}
+	}
+
+	private static boolean isMaster(Jedis admin) {
+		return admin.info("replication").contains("role:master");
+	}
+
+	private void open(Client client) {
+		this.backend = new RedisLockBackend(client.connectTo(this.cluster),
+				RedisLockSettings.defaults().commandTimeout(Duration.ofSeconds(2)), this.now::get);
+		this.listening = this.backend.listen("b", this.ear);
+		await().ignoreExceptions().until(() -> {
+			this.backend.acquireOrRegister(claim("warm", "b"));
+			return this.listening.hears();
+		});
+	}
+
+	/** A key of the master, or of what has its place now. */
+	private String keyOf(Server master) {
+		return Stream.generate(() -> UUID.randomUUID().toString())
+			.filter((key) -> this.cluster.masterOf("lock:{" + key + "}") == master)
+			.findFirst()
+			.orElseThrow();
+	}
+
+	private Claim claim(String key, String instance) {
+		return Claim.of(key, instance + ":" + this.owners.incrementAndGet(), instance, Duration.ofSeconds(30));
+	}
+
+}
