@@ -14,6 +14,7 @@ import io.github.distributedlock.annotation.IfBusy;
 import org.jspecify.annotations.Nullable;
 
 import org.springframework.aop.support.AopUtils;
+import org.springframework.core.KotlinDetector;
 import org.springframework.util.ClassUtils;
 import org.springframework.util.ReflectionUtils;
 
@@ -38,7 +39,7 @@ record FallbackMethod(Method method, @Nullable Class<?> cause) {
 		}
 		// A method that overrides another counts, the other does not.
 		List<Method> named = Arrays.stream(ReflectionUtils.getUniqueDeclaredMethods(annotated.beanClass()))
-			.filter((method) -> method.getName().equals(name) && !method.isSynthetic())
+			.filter((method) -> isNamed(method, name) && !method.isSynthetic())
 			.toList();
 		List<Method> fitting = named.stream().filter((candidate) -> fits(candidate, annotated.method())).toList();
 		if (fitting.size() != 1) {
@@ -53,6 +54,15 @@ record FallbackMethod(Method method, @Nullable Class<?> cause) {
 		Class<?>[] offered = withoutContinuation(method);
 		boolean takesCause = method.getParameterCount() > annotated.method().getParameterCount();
 		return new FallbackMethod(method, takesCause ? offered[offered.length - 1] : null);
+	}
+
+	/**
+	 * Returns whether the source calls a method by a name. Kotlin puts a hash behind the
+	 * name of a method that takes or returns a value class.
+	 */
+	private static boolean isNamed(Method method, String name) {
+		return method.getName().equals(name)
+				|| (KotlinDetector.isKotlinType(method.getDeclaringClass()) && method.getName().startsWith(name + "-"));
 	}
 
 	private static boolean fits(Method candidate, Method method) {

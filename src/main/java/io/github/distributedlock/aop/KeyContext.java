@@ -7,10 +7,12 @@ import java.util.Map;
 import org.jspecify.annotations.Nullable;
 
 import org.springframework.beans.factory.BeanFactory;
+import org.springframework.beans.factory.config.ConfigurableBeanFactory;
 import org.springframework.context.expression.BeanFactoryResolver;
 import org.springframework.core.DefaultParameterNameDiscoverer;
 import org.springframework.core.ParameterNameDiscoverer;
 import org.springframework.expression.spel.support.StandardEvaluationContext;
+import org.springframework.expression.spel.support.StandardTypeLocator;
 
 /**
  * One call as expressions see it. Only the root and the variables belong to the call; the
@@ -49,6 +51,10 @@ final class KeyContext extends StandardEvaluationContext {
 		StandardEvaluationContext shared = new StandardEvaluationContext();
 		shared.setTypeConverter(new KeyText.Converter());
 		shared.setBeanResolver(new BeanFactoryResolver(beans));
+		if (beans instanceof ConfigurableBeanFactory factory) {
+			// Not the class loader of the thread that happens to evaluate the first key.
+			shared.setTypeLocator(new StandardTypeLocator(factory.getBeanClassLoader()));
+		}
 		return shared;
 	}
 

@@ -1,6 +1,9 @@
 package io.github.distributedlock.aop;
 
+import java.lang.reflect.Method;
+import java.lang.reflect.RecordComponent;
 import java.util.ArrayList;
+import java.util.Arrays;
 import java.util.List;
 import java.util.Map;
 import java.util.regex.Matcher;
@@ -10,6 +13,7 @@ import java.util.stream.Collectors;
 import io.github.distributedlock.LockDefinitionException;
 import org.jspecify.annotations.Nullable;
 
+import org.springframework.core.ResolvableType;
 import org.springframework.core.env.PropertyResolver;
 import org.springframework.expression.Expression;
 import org.springframework.expression.ParseException;
@@ -168,9 +172,51 @@ final class KeyParser extends SpelExpressionParser {
 		}
 		else {
 			check(node, true, true);
+			ResolvableType type = declared(node);
+			if (type != null && KeyText.isImpossible(type)) {
+				throw this.annotated.refuse("key", this.written,
+						", of which " + node.toStringAST() + " is a " + type + KeyText.NO_TEXT, null);
+			}
 			this.parts.add((node == code.getAST()) ? code
 					: new SpelExpression(node.toStringAST(), (SpelNodeImpl) node, CONFIGURATION));
 		}
+	}
+
+	/**
+	 * Returns the declared type of a parameter or of its properties, {@code null} if the
+	 * declarations do not tell the type.
+	 */
+	private @Nullable ResolvableType declared(SpelNode node) {
+		if (node instanceof VariableReference) {
+			Integer index = this.parameters.get(node.toStringAST().substring(1));
+			return (index != null)
+					? ResolvableType.forMethodParameter(this.annotated.method(), index, this.annotated.beanClass())
+					: null;
+		}
+		ResolvableType type = (node instanceof CompoundExpression) ? declared(node.getChild(0)) : null;
+		for (int index = 1; type != null && index < node.getChildCount(); index++) {
+			type = (node.getChild(index) instanceof PropertyOrFieldReference property)
+					? declared(property.getName(), type) : null;
+		}
+		return type;
+	}
+
+	private @Nullable ResolvableType declared(String property, ResolvableType type) {
+		Class<?> owner = type.toClass();
+		List<String> getters = List.of("get" + property, "is" + property, property);
+		for (Method method : owner.getMethods()) {
+			if (method.getParameterCount() == 0 && getters.stream().anyMatch(method.getName()::equalsIgnoreCase)) {
+				return ResolvableType.forMethodReturnType(method, owner);
+			}
+		}
+		if (owner.isRecord()
+				&& Arrays.stream(owner.getFields()).noneMatch((field) -> field.getName().equals(property))) {
+			throw refuse("reads " + property + " of " + owner.getName() + ", which has no such property",
+					"it has " + Arrays.stream(owner.getRecordComponents())
+						.map(RecordComponent::getName)
+						.collect(Collectors.joining(", ")));
+		}
+		return null;
 	}
 
 	static boolean isPlus(SpelNode node) {

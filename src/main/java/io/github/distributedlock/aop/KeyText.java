@@ -1,18 +1,24 @@
 package io.github.distributedlock.aop;
 
+import java.lang.reflect.Method;
+import java.lang.reflect.Modifier;
 import java.net.URI;
 import java.util.Arrays;
 import java.util.Collection;
 import java.util.Currency;
 import java.util.List;
 import java.util.Locale;
+import java.util.Map;
 import java.util.UUID;
 
 import org.jspecify.annotations.Nullable;
 
+import org.springframework.core.KotlinDetector;
+import org.springframework.core.ResolvableType;
 import org.springframework.core.convert.TypeDescriptor;
 import org.springframework.expression.spel.support.StandardTypeConverter;
 import org.springframework.util.ObjectUtils;
+import org.springframework.util.ReflectionUtils;
 
 /**
  * Turns the value of an expression into the text of keys. Only values that read the same
@@ -20,6 +26,8 @@ import org.springframework.util.ObjectUtils;
  * whose text depends on the time zone, would lock something else in each of them.
  */
 final class KeyText {
+
+	static final String NO_TEXT = ", whose text need not be the same in every JVM: name what identifies it, such as #order.id";
 
 	private static final List<Class<?>> PLAIN = List.of(CharSequence.class, Number.class, Boolean.class,
 			Character.class, UUID.class, Locale.class, Currency.class, URI.class, Class.class);
@@ -62,6 +70,38 @@ final class KeyText {
 		return text;
 	}
 
+	/**
+	 * Returns whether no value of a declared type can be a key: a class that has no text
+	 * here, nor can a subclass give it one.
+	 */
+	static boolean isImpossible(ResolvableType declared) {
+		Class<?> type = declared.toClass();
+		if (type == byte[].class || type == char[].class || Map.class.isAssignableFrom(type)) {
+			return true;
+		}
+		if (type.isArray()) {
+			return isImpossible(declared.getComponentType());
+		}
+		if (Collection.class.isAssignableFrom(type)) {
+			return isImpossible(declared.asCollection().getGeneric(0));
+		}
+		Method unbox = unboxing(type);
+		if (unbox != null) {
+			return isImpossible(ResolvableType.forMethodReturnType(unbox));
+		}
+		return Modifier.isFinal(type.getModifiers()) && !type.isPrimitive() && !type.isEnum()
+				&& !type.getName().startsWith("java.time.")
+				&& PLAIN.stream().noneMatch((each) -> each.isAssignableFrom(type));
+	}
+
+	/**
+	 * Returns the method that gives what an object of a Kotlin value class wraps. Such an
+	 * object exists where the value is nullable, generic or an element.
+	 */
+	private static @Nullable Method unboxing(Class<?> type) {
+		return KotlinDetector.isKotlinType(type) ? ReflectionUtils.findMethod(type, "unbox-impl") : null;
+	}
+
 	private static String plain(Object value) {
 		if (value instanceof String text) {
 			return text;
@@ -81,8 +121,13 @@ final class KeyText {
 				return text;
 			}
 		}
-		throw new IllegalArgumentException("is a " + type
-				+ ", whose text need not be the same in every JVM: name what identifies it, such as #order.id");
+		Method unbox = unboxing(value.getClass());
+		if (unbox != null) {
+			ReflectionUtils.makeAccessible(unbox);
+			Object wrapped = ReflectionUtils.invokeMethod(unbox, value);
+			return (wrapped != null) ? plain(wrapped) : "";
+		}
+		throw new IllegalArgumentException("is a " + type + NO_TEXT);
 	}
 
 	/**

@@ -70,6 +70,31 @@ class KeyDefinitionTests {
 		AdvisorContext.refusal(WordInAnArgument.class).hasMessageContaining("reads the word suffix");
 	}
 
+	@ParameterizedTest
+	@ValueSource(classes = { RecordAsKey.class, MapAsKey.class, ListOfRecords.class, ArrayOfRecords.class,
+			PropertyThatIsARecord.class, TemplateWithARecord.class })
+	void declaredTypeThatHasNoText(Class<?> type) {
+		AdvisorContext.refusal(type)
+			.hasMessageContaining(type.getSimpleName() + ".buy(")
+			.hasMessageContaining(", whose text need not be the same in every JVM: name what identifies it");
+	}
+
+	@ParameterizedTest
+	@ValueSource(classes = { UnknownProperty.class, UnknownPropertyOfAProperty.class })
+	void propertyThatARecordDoesNotHave(Class<?> type) {
+		AdvisorContext.refusal(type)
+			.hasMessageContaining(" reads valeu of " + OrderId.class.getName() + ", which has no such property")
+			.hasMessageContaining("it has value");
+	}
+
+	@Test
+	void declaredTypeThatMayHaveText() {
+		try (AdvisorContext context = AdvisorContext.of(OpenTypes.class)) {
+			context.get(OpenTypes.class).buy("a", List.of("b"), new Basket(new OrderId("c")), 1);
+			assertThat(context.lock().keys()).containsExactly("a", "b", "c", "1");
+		}
+	}
+
 	@Test
 	void methodOfNothing() {
 		AdvisorContext.refusal(MethodOfNothingStock.class).hasMessageContaining("write #root.target.tenant()");
@@ -220,6 +245,86 @@ class KeyDefinitionTests {
 
 		@DistributedLock(key = "#sku.concat(suffix)")
 		public void buy(String sku) {
+		}
+
+	}
+
+	record OrderId(String value) {
+
+	}
+
+	record Basket(OrderId id) {
+
+	}
+
+	static class RecordAsKey {
+
+		@DistributedLock(key = "#id")
+		public void buy(OrderId id) {
+		}
+
+	}
+
+	static class MapAsKey {
+
+		@DistributedLock(key = "#order")
+		public void buy(Map<String, String> order) {
+		}
+
+	}
+
+	static class ListOfRecords {
+
+		@DistributedLock(key = "#ids")
+		public void buy(List<OrderId> ids) {
+		}
+
+	}
+
+	static class ArrayOfRecords {
+
+		@DistributedLock(key = "#ids")
+		public void buy(OrderId... ids) {
+		}
+
+	}
+
+	static class PropertyThatIsARecord {
+
+		@DistributedLock(key = "#basket.id")
+		public void buy(Basket basket) {
+		}
+
+	}
+
+	static class TemplateWithARecord {
+
+		@DistributedLock(key = "order:#{#id}")
+		public void buy(OrderId id) {
+		}
+
+	}
+
+	static class UnknownProperty {
+
+		@DistributedLock(key = "#id.valeu")
+		public void buy(OrderId id) {
+		}
+
+	}
+
+	static class UnknownPropertyOfAProperty {
+
+		@DistributedLock(key = "order:#{#basket.id.valeu}")
+		public void buy(Basket basket) {
+		}
+
+	}
+
+	static class OpenTypes {
+
+		@DistributedLock(key = { "#any", "#list", "#basket.id.value", "#number" })
+		public void buy(Object any, List<?> list, Basket basket, int number) {
 		}
 
 	}

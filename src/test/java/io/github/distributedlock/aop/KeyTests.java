@@ -54,6 +54,20 @@ class KeyTests {
 	}
 
 	@Test
+	void classOfTheApplicationIsFoundWhateverTheThreadLoads() {
+		Thread thread = Thread.currentThread();
+		ClassLoader own = thread.getContextClassLoader();
+		try {
+			thread.setContextClassLoader(ClassLoader.getPlatformClassLoader());
+			this.keys.type("a");
+		}
+		finally {
+			thread.setContextClassLoader(own);
+		}
+		assertThat(locked()).containsExactly("of a");
+	}
+
+	@Test
 	void templateMixesTextAndExpressions() {
 		this.keys.template(new Order(7, "a-1"));
 		assertThat(locked()).containsExactly("stock:a-1/7");
@@ -200,6 +214,10 @@ class KeyTests {
 		assertThat(this.keys.calls()).isZero();
 	}
 
+	public static String of(String name) {
+		return "of " + name;
+	}
+
 	record Order(int id, String sku) {
 
 		// A text of its own is not enough: who knows what is in it.
@@ -307,6 +325,11 @@ class KeyTests {
 		@DistributedLock(key = { "'' + #root.methodName", "#root.method.name", "#root.targetClass", "#root.args[0]",
 				"#root.target.kiosk", "methodName" })
 		public void root(String name) {
+			this.calls++;
+		}
+
+		@DistributedLock(key = "T(io.github.distributedlock.aop.KeyTests).of(#name)")
+		public void type(String name) {
 			this.calls++;
 		}
 

@@ -1,0 +1,72 @@
+package io.github.distributedlock.kotlin
+
+import io.github.distributedlock.DistributedLock as Locks
+import io.github.distributedlock.LockHandle
+import io.github.distributedlock.LockRequest
+import io.github.distributedlock.annotation.DistributedLock
+import io.github.distributedlock.autoconfigure.Contexts
+import org.assertj.core.api.Assertions.assertThat
+import org.junit.jupiter.api.Test
+
+/**
+ * Kotlin's value classes in keys and fallbacks: Kotlin passes what such a class wraps where it can, and an object elsewhere.
+ */
+class ValueClassTests {
+
+	@Test
+	fun `value class is a key, also if it is nullable or listed`() = with { orders, _ ->
+		assertThat(orders.plain(OrderId("a"))).isEqualTo(listOf("a"))
+		assertThat(orders.nullable(OrderId("a"))).isEqualTo(listOf("a"))
+		assertThat(orders.listed(listOf(OrderId("a"), OrderId("b")))).isEqualTo(listOf("a", "b"))
+		assertThat(orders.numbered(OrderNumber(7))).isEqualTo(listOf("7"))
+	}
+
+	@Test
+	fun `fallback takes a value class`() = with { orders, locks ->
+		locks.acquire(LockRequest.of("order:a").detached(true))
+		assertThat(orders.busy(OrderId("a"))).isEqualTo("instead of a")
+		assertThat(orders.busyNullable(OrderId("a"))).isEqualTo("instead of a")
+	}
+
+	private fun with(test: (Orders, Locks) -> Unit) {
+		Contexts.inMemory().withBean(Orders::class.java).run { context ->
+			assertThat(context).hasNotFailed()
+			test(context.getBean(Orders::class.java), context.getBean(Locks::class.java))
+		}
+	}
+
+	@JvmInline
+	value class OrderId(val value: String)
+
+	@JvmInline
+	value class OrderNumber(val value: Long)
+
+	open class Orders {
+
+		@DistributedLock(key = ["#id"])
+		open fun plain(id: OrderId): List<String> = held()
+
+		@DistributedLock(key = ["#id"])
+		open fun nullable(id: OrderId?): List<String> = held()
+
+		@DistributedLock(key = ["#ids"])
+		open fun listed(ids: List<OrderId>): List<String> = held()
+
+		@DistributedLock(key = ["#number"])
+		open fun numbered(number: OrderNumber?): List<String> = held()
+
+		@DistributedLock(key = ["order:#{#id}"], waitTime = "0", fallback = "instead")
+		open fun busy(id: OrderId): String = "locked"
+
+		open fun instead(id: OrderId): String = "instead of ${id.value}"
+
+		@DistributedLock(key = ["order:#{#id}"], waitTime = "0", fallback = "insteadOfNullable")
+		open fun busyNullable(id: OrderId?): String = "locked"
+
+		open fun insteadOfNullable(id: OrderId?): String = "instead of ${id?.value}"
+
+		private fun held(): List<String> = LockHandle.current().orElseThrow().keys()
+
+	}
+
+}
