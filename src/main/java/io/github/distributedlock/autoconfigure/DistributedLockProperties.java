@@ -41,7 +41,8 @@ import org.springframework.core.env.Environment;
  * @param adapters Interfaces of others by which code can lock, each only if it is asked
  * for.
  */
-@ConfigurationProperties("distributed-lock")
+// A misspelt name would change locks without a word: two applications share a prefix.
+@ConfigurationProperties(prefix = "distributed-lock", ignoreUnknownFields = false)
 record DistributedLockProperties(@DefaultValue("true") boolean enabled, @DefaultValue("redis") Set<Backend> backend,
 		@DefaultValue("5s") Duration waitTime, @DefaultValue("30s") Duration watchdogTimeout,
 		@DefaultValue PollInterval pollInterval, @DefaultValue("10ms") Duration localSlice,

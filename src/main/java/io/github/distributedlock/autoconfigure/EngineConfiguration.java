@@ -21,7 +21,7 @@ import org.springframework.boot.autoconfigure.condition.ConditionalOnMissingBean
 import org.springframework.context.ApplicationContext;
 import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Configuration;
-import org.springframework.context.annotation.Import;
+import org.springframework.core.env.Environment;
 import org.springframework.util.ClassUtils;
 
 import static io.github.distributedlock.autoconfigure.DistributedLockProperties.checked;
@@ -31,7 +31,6 @@ import static io.github.distributedlock.autoconfigure.DistributedLockProperties.
  */
 @Configuration(proxyBeanMethods = false)
 @ConditionalOnMissingBean(DistributedLock.class)
-@Import(Stores.Registrar.class)
 class EngineConfiguration {
 
 	@Bean
@@ -65,6 +64,11 @@ class EngineConfiguration {
 				context.publishEvent(event);
 			}
 		}).build();
+	}
+
+	@Bean
+	static Stores.Registrar distributedLockStores(Environment environment) {
+		return new Stores.Registrar(environment);
 	}
 
 	// None where a test has put a mock of DistributedLock in the place of the engine.

@@ -2,7 +2,6 @@ package io.github.distributedlock.autoconfigure;
 
 import java.time.Duration;
 import java.util.Arrays;
-import java.util.Iterator;
 import java.util.List;
 import java.util.Locale;
 import java.util.Set;
@@ -21,14 +20,12 @@ import org.springframework.beans.factory.BeanFactoryUtils;
 import org.springframework.beans.factory.ListableBeanFactory;
 import org.springframework.beans.factory.config.RuntimeBeanReference;
 import org.springframework.beans.factory.support.BeanDefinitionRegistry;
+import org.springframework.beans.factory.support.BeanDefinitionRegistryPostProcessor;
 import org.springframework.beans.factory.support.RootBeanDefinition;
 import org.springframework.boot.context.properties.bind.Bindable;
 import org.springframework.boot.context.properties.bind.Binder;
 import org.springframework.boot.context.properties.source.InvalidConfigurationPropertyValueException;
-import org.springframework.context.EnvironmentAware;
-import org.springframework.context.annotation.ImportBeanDefinitionRegistrar;
 import org.springframework.core.env.Environment;
-import org.springframework.core.type.AnnotationMetadata;
 import org.springframework.util.ClassUtils;
 import org.springframework.util.StringUtils;
 
@@ -145,38 +142,38 @@ final class Stores {
 
 	/**
 	 * Gives each store beside the default one an engine, which is injected by its name
-	 * only. The engine of the default store has such a name, too. A bean of the
-	 * application that has one of these names stays what it is.
+	 * only. The engine of the default store has such a name, too. Where locks are in
+	 * memory only, as in tests, that engine stands in for every store. Runs when all beans
+	 * of the application are known, so that one that has such a name stays what it is.
 	 */
-	static final class Registrar implements ImportBeanDefinitionRegistrar, EnvironmentAware {
+	static final class Registrar implements BeanDefinitionRegistryPostProcessor {
 
-		private Iterator<Backend> backends = List.<Backend>of().iterator();
+		private final Set<Backend> backends;
 
-		@Override
-		public void setEnvironment(Environment environment) {
-			this.backends = of(environment).iterator();
+		Registrar(Environment environment) {
+			this.backends = of(environment);
 		}
 
 		@Override
-		public void registerBeanDefinitions(AnnotationMetadata importing, BeanDefinitionRegistry registry) {
-			String name = lockName(this.backends.next());
-			if (!registry.containsBeanDefinition(name)) {
-				registry.registerAlias("distributedLockEngine", name);
-			}
-			this.backends.forEachRemaining((other) -> {
-				String lock = lockName(other);
-				if (!registry.containsBeanDefinition(lock)) {
+		public void postProcessBeanDefinitionRegistry(BeanDefinitionRegistry registry) {
+			Backend first = this.backends.iterator().next();
+			boolean inMemory = this.backends.equals(Set.of(Backend.MEMORY));
+			for (Backend store : Backend.values()) {
+				String lock = store.name().toLowerCase(Locale.ROOT) + "Lock";
+				if (registry.isBeanNameInUse(lock)) {
+					continue;
+				}
+				if (store == first || inMemory) {
+					registry.registerAlias("distributedLockEngine", lock);
+				}
+				else if (this.backends.contains(store)) {
 					RuntimeBeanReference backend = new RuntimeBeanReference(lock + "Backend");
-					register(registry, backend.getBeanName(), Stores.class, "create", other);
+					register(registry, backend.getBeanName(), Stores.class, "create", store);
 					register(registry, lock, EngineConfiguration.class, "distributedLockEngine", backend);
 					register(registry, lock + "Lifecycle", EngineLifecycle.class, null, new RuntimeBeanReference(lock),
 							backend);
 				}
-			});
-		}
-
-		private static String lockName(Backend backend) {
-			return backend.name().toLowerCase(Locale.ROOT) + "Lock";
+			}
 		}
 
 		private static void register(BeanDefinitionRegistry registry, String name, Class<?> type,

@@ -219,7 +219,8 @@ class DistributedLockAutoConfigurationTests {
 				.doesNotContain("redisConnectionFactory")
 				.filteredOn((name) -> name.matches("(?i).*distributed-?lock.*"))
 				.containsExactlyInAnyOrder("distributedLockAdvisor", "distributedLockAdvisorRole",
-						"distributedLockCommitCheck", "distributedLockCommitGuard", LockProxyCheck.class.getName());
+						"distributedLockCommitCheck", "distributedLockCommitGuard", "distributedLockStores",
+						LockProxyCheck.class.getName());
 			assertThat(context).hasSingleBean(LockEngine.class);
 		});
 	}

@@ -33,6 +33,7 @@ import org.junit.jupiter.params.provider.ValueSource;
 
 import org.springframework.boot.autoconfigure.EnableAutoConfiguration;
 import org.springframework.boot.context.properties.bind.Binder;
+import org.springframework.boot.context.properties.bind.UnboundConfigurationPropertiesException;
 import org.springframework.boot.context.properties.source.InvalidConfigurationPropertyValueException;
 import org.springframework.boot.json.JsonParserFactory;
 import org.springframework.boot.test.system.CapturedOutput;
@@ -131,6 +132,18 @@ class DistributedLockPropertiesTests {
 					.withMessageContaining("(waitTime 30 ms)");
 			}
 		});
+	}
+
+	@ParameterizedTest
+	@ValueSource(strings = { "distributed-lock.wait-timeout=1s", "distributed-lock.prefix=shop",
+			"distributed-lock.redis.prefx=shop" })
+	void propertyThatDoesNotExistStopsTheStart(String property) {
+		Contexts.inMemory()
+			.withPropertyValues(property)
+			.run((context) -> assertThat(context).getFailure()
+				.rootCause()
+				.isInstanceOf(UnboundConfigurationPropertiesException.class)
+				.hasMessageContaining(property.split("=")[0]));
 	}
 
 	@ParameterizedTest

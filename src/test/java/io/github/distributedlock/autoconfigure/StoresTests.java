@@ -19,6 +19,8 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.RegisterExtension;
 import reactor.core.publisher.Mono;
 
+import org.springframework.boot.autoconfigure.AutoConfiguration;
+import org.springframework.boot.autoconfigure.AutoConfigurations;
 import org.springframework.boot.test.context.runner.ApplicationContextRunner;
 import org.springframework.context.ApplicationContext;
 import org.springframework.context.annotation.Bean;
@@ -89,25 +91,52 @@ class StoresTests {
 	}
 
 	@Test
+	void anAliasThatTheApplicationHasStaysItsOwn() {
+		Contexts.inMemory()
+			.withInitializer((context) -> context.getBeanFactory().registerAlias("greeter", "memoryLock"))
+			.withBean("greeter", Greeter.class)
+			.run((context) -> assertThat(context).getBean("memoryLock").isInstanceOf(Greeter.class));
+	}
+
+	@Test
+	void beansOfALaterConfigurationStayItsOwn() {
+		for (String stores : List.of("memory,redis", "redis", "memory")) {
+			this.both.withPropertyValues("distributed-lock.backend=" + stores)
+				.withConfiguration(AutoConfigurations.of(LaterBeans.class))
+				.run((context) -> assertThat(context.getBeansOfType(String.class)).containsKeys("memoryLock", "jdbcLock",
+						"redisLock"));
+		}
+	}
+
+	@Test
+	void inMemoryEveryStoreIsThere() {
+		Contexts.inMemory().withBean(InEachStore.class).run((context) -> {
+			InEachStore service = context.getBean(InEachStore.class);
+			assertThat(service.inDatabase().keys()).containsExactly("stock");
+			assertThat(service.inRedis().keys()).containsExactly("stock");
+		});
+	}
+
+	@Test
 	void aStoreThatIsMissingStopsTheStartAndNamesThoseThereAre() {
 		Contexts.inMemory()
 			.withBean(Wrong.class)
 			.run((context) -> assertThat(context).getFailure()
 				.isInstanceOf(LockDefinitionException.class)
-				.hasMessageContaining(Wrong.class.getName() + ".run(): store = \"jdbcLock\" names no single"
+				.hasMessageContaining(Wrong.class.getName() + ".run(): store = \"ledgerLock\" names no single"
 						+ " DistributedLock bean")
-				.hasMessageContaining("write one of distributedLockEngine, memoryLock,"));
+				.hasMessageContaining("write one of distributedLockEngine, "));
 	}
 
 	@Test
 	void aBeanThatIsNoLockStopsTheStart() {
 		Contexts.inMemory()
-			.withBean("jdbcLock", String.class, () -> "home-made")
+			.withBean("ledgerLock", String.class, () -> "home-made")
 			.withBean(Wrong.class)
 			.run((context) -> assertThat(context).getFailure()
 				.isInstanceOf(LockDefinitionException.class)
-				.hasMessageContaining("store = \"jdbcLock\"")
-				.hasMessageContaining("write one of distributedLockEngine, memoryLock,"));
+				.hasMessageContaining("store = \"ledgerLock\"")
+				.hasMessageContaining("write one of distributedLockEngine, "));
 	}
 
 	@Test
@@ -130,7 +159,7 @@ class StoresTests {
 		Contexts.inMemory().withUserConfiguration(Later.class).run((context) -> {
 			Wrong later = context.getBean(Wrong.class);
 			assertThatExceptionOfType(LockDefinitionException.class).isThrownBy(later::run)
-				.withMessageContaining("store = \"jdbcLock\"");
+				.withMessageContaining("store = \"ledgerLock\"");
 		});
 	}
 
@@ -197,9 +226,43 @@ class StoresTests {
 
 	}
 
+	static class InEachStore {
+
+		@io.github.distributedlock.annotation.DistributedLock(key = "'stock'", store = "jdbcLock")
+		public LockHandle inDatabase() {
+			return LockHandle.current().orElseThrow();
+		}
+
+		@io.github.distributedlock.annotation.DistributedLock(key = "'stock'", store = "redisLock")
+		public LockHandle inRedis() {
+			return LockHandle.current().orElseThrow();
+		}
+
+	}
+
+	@AutoConfiguration(after = DistributedLockAutoConfiguration.class)
+	static class LaterBeans {
+
+		@Bean
+		String memoryLock() {
+			return "home-made";
+		}
+
+		@Bean
+		String jdbcLock() {
+			return "home-made";
+		}
+
+		@Bean
+		String redisLock() {
+			return "home-made";
+		}
+
+	}
+
 	static class Wrong {
 
-		@io.github.distributedlock.annotation.DistributedLock(key = "'k'", store = "jdbcLock")
+		@io.github.distributedlock.annotation.DistributedLock(key = "'k'", store = "ledgerLock")
 		public void run() {
 		}
 
