@@ -18,12 +18,15 @@ import org.springframework.core.annotation.AliasFor;
  * public Receipt buy(Order order) { … }
  * </pre>
  *
- * <b>Where.</b> On a method of a Spring bean; on a method of an interface; on a class or
- * an interface, for each public instance method that is declared there or in a subtype
- * (but not for those inherited from above, nor for {@code equals}, {@code hashCode} and
- * {@code toString}); on an annotation of your own, whose attributes may be aliases of
- * these. A method's annotation wins over its class's, the implementation's over the
- * interface's. One lock annotation per method: for several locks write several keys.
+ * <b>Where.</b> Wherever {@code @Transactional} may be: on a method of a Spring bean; on
+ * a method that it overrides or implements, of any class or interface above; on a class
+ * or an interface, for each method that is declared there or in a subtype, and is neither
+ * private nor static (but not for those inherited from above, nor for {@code equals},
+ * {@code hashCode} and {@code toString}); on an annotation of your own, whose attributes
+ * may be aliases of these. A method's annotation wins over its class's, the
+ * implementation's over the interface's. If two interfaces contradict each other, the
+ * method has to say itself which annotation counts. One lock annotation per method: for
+ * several locks write several keys.
  * <p>
  * <b>Note.</b> The lock is taken by the bean's proxy. A call from inside the same object
  * ({@code this.buy(order)}) does not pass through the proxy and takes no lock. What
@@ -31,14 +34,15 @@ import org.springframework.core.annotation.AliasFor;
  * {@link io.github.distributedlock.LockDefinitionException} that says why: a private,
  * static or final method, one that Spring calls on the bean itself
  * ({@code @PostConstruct}, {@code afterPropertiesSet}, an init or destroy method) unless
- * it is the class that is annotated, a bean around which Spring puts no proxy, a wrong
- * expression, duration or fallback, and results that outlive the method in a way that the
- * lock cannot follow: {@code Future} other than {@code CompletionStage}, reactive ones
- * and Kotlin {@code suspend} without the libraries that they need, {@code Callable},
- * {@code Supplier}, {@code Stream}, {@code Iterator}, the asynchronous results of Spring
- * MVC; also inside of a {@code ResponseEntity}, {@code Optional}, collection, map, array
- * or stage, where a {@code CompletionStage} is refused, too. What shows only when it is
- * returned, because the method declares {@code Object}, fails the call with an
+ * it is the class that is annotated, a bean around which Spring puts no proxy, a class of
+ * which the annotation covers no method, a wrong expression, duration or fallback, and
+ * results that outlive the method in a way that the lock cannot follow: {@code Future}
+ * other than {@code CompletionStage}, reactive ones and Kotlin {@code suspend} without
+ * the libraries that they need, {@code Callable}, {@code Supplier}, {@code Stream},
+ * {@code Iterator}, the asynchronous results of Spring MVC; also inside of a
+ * {@code ResponseEntity}, {@code Optional}, collection, map, array or stage, where a
+ * {@code CompletionStage} is refused, too. What shows only when it is returned, because
+ * the method declares {@code Object}, fails the call with an
  * {@link IllegalStateException}; a stage is followed.
  * <p>
  * <b>Results.</b> The lock is held until the method has returned or thrown. A method that

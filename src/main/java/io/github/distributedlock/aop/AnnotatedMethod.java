@@ -2,15 +2,23 @@ package io.github.distributedlock.aop;
 
 import java.lang.reflect.AnnotatedElement;
 import java.lang.reflect.Method;
+import java.lang.reflect.Modifier;
 import java.lang.reflect.Proxy;
 import java.lang.reflect.WildcardType;
 import java.util.Arrays;
+import java.util.LinkedHashSet;
+import java.util.List;
+import java.util.Set;
 import java.util.stream.Collectors;
+import java.util.stream.Stream;
 
 import io.github.distributedlock.LockDefinitionException;
 import io.github.distributedlock.annotation.DistributedLock;
 import org.jspecify.annotations.Nullable;
 
+import org.springframework.aop.framework.Advised;
+import org.springframework.core.BridgeMethodResolver;
+import org.springframework.core.DecoratingProxy;
 import org.springframework.core.GenericTypeResolver;
 import org.springframework.core.KotlinDetector;
 import org.springframework.core.ResolvableType;
@@ -21,6 +29,7 @@ import org.springframework.core.annotation.MergedAnnotations;
 import org.springframework.core.annotation.MergedAnnotations.SearchStrategy;
 import org.springframework.core.env.PropertyResolver;
 import org.springframework.util.ClassUtils;
+import org.springframework.util.ReflectionUtils;
 
 /**
  * A method with its annotation, and how both are called in a message.
@@ -34,29 +43,117 @@ import org.springframework.util.ClassUtils;
 record AnnotatedMethod(Method method, Class<?> beanClass, AnnotatedElement declaration, DistributedLock annotation) {
 
 	/**
-	 * Reads an annotation.
-	 * @param element what it was found on, or on what is above that
-	 * @throws LockDefinitionException if it says nothing clear
+	 * Finds the annotation of a method wherever {@code @Transactional} would be found: on
+	 * any declaration of the method, or else on a type. What is nearest to the method
+	 * that runs wins.
+	 * @param specific the method that is run
+	 * @param declarations the declarations of that method in the class and above it, the
+	 * nearest first
+	 * @return the method, or {@code null} if it is not annotated
+	 * @throws LockDefinitionException if the annotation says nothing clear
 	 */
-	static AnnotatedMethod of(Method method, Class<?> beanClass, AnnotatedElement element) {
-		MergedAnnotation<DistributedLock> annotation;
+	static @Nullable AnnotatedMethod find(Method specific, Set<Method> declarations, Class<?> beanClass) {
+		// The methods of a proxy class are final, and have no names of parameters.
+		Method method = Proxy.isProxyClass(specific.getDeclaringClass())
+				? BridgeMethodResolver.findBridgedMethod(declarations.iterator().next()) : specific;
 		try {
-			annotation = MergedAnnotations.from(element, SearchStrategy.TYPE_HIERARCHY).get(DistributedLock.class);
+			List<AnnotatedElement> carriers = carriers(Stream.concat(Stream.of(specific), declarations.stream()));
+			AnnotatedElement own = specific;
+			if (carriers.isEmpty() && isCoveredByItsType(method)) {
+				own = specific.getDeclaringClass();
+				carriers = carriers(declarations.stream().map(Method::getDeclaringClass));
+				if (carriers.isEmpty()) {
+					carriers = carriers(Stream.of(own));
+				}
+			}
+			return carriers.isEmpty() ? null
+					: read(method, beanClass, carriers.contains(own) ? List.of(own) : nearest(carriers));
 		}
 		catch (AnnotationConfigurationException ex) {
-			AnnotatedMethod named = new AnnotatedMethod(method, beanClass, element,
+			AnnotatedMethod named = new AnnotatedMethod(method, beanClass, method,
 					AnnotationUtils.synthesizeAnnotation(DistributedLock.class));
 			throw new LockDefinitionException(named + ": the attributes contradict each other: " + ex.getMessage(),
 					"aliases are names of one attribute: write one of them", ex);
 		}
-		AnnotatedElement declaration = (annotation.getSource() instanceof AnnotatedElement source) ? source : element;
-		AnnotatedMethod annotated = new AnnotatedMethod(method, beanClass, declaration, annotation.synthesize());
-		if (MergedAnnotations.from(declaration).stream(DistributedLock.class).count() > 1) {
+	}
+
+	private static AnnotatedMethod read(Method method, Class<?> beanClass, List<AnnotatedElement> carriers) {
+		List<DistributedLock> annotations = carriers.stream()
+			.flatMap((carrier) -> MergedAnnotations.from(carrier).stream(DistributedLock.class))
+			.map(MergedAnnotation::synthesize)
+			.toList();
+		AnnotatedMethod annotated = new AnnotatedMethod(method, beanClass, carriers.get(0), annotations.get(0));
+		if (annotations.size() > carriers.size() || annotations.stream().distinct().count() > 1) {
 			throw annotated.refuse(
-					"there are several lock annotations on " + declaration + ", of which one would be ignored",
-					"write one with several keys");
+					"there are several lock annotations on "
+							+ carriers.stream().map(Object::toString).collect(Collectors.joining(" and on "))
+							+ ", of which one would be ignored",
+					(carriers.size() == 1) ? "write one with several keys"
+							: "write the one that counts on the method itself, below the others");
 		}
 		return annotated;
+	}
+
+	/**
+	 * Returns what carries the annotation: some of the elements, or declarations above
+	 * them.
+	 */
+	private static List<AnnotatedElement> carriers(Stream<? extends AnnotatedElement> elements) {
+		return elements.flatMap((element) -> MergedAnnotations.from(element, SearchStrategy.TYPE_HIERARCHY)
+			.stream(DistributedLock.class)
+			.<AnnotatedElement>map((found) -> (found.getSource() instanceof Method bridge)
+					? BridgeMethodResolver.findBridgedMethod(bridge)
+					: (found.getSource() instanceof Class<?> type) ? type : element))
+			.distinct()
+			.toList();
+	}
+
+	/**
+	 * Returns those that have no other one in a subtype of theirs.
+	 */
+	private static List<AnnotatedElement> nearest(List<AnnotatedElement> carriers) {
+		return carriers.stream().filter((carrier) -> carriers.stream().map(AnnotatedMethod::type).noneMatch((other) -> {
+			Class<?> type = type(carrier);
+			return type != other && type.isAssignableFrom(other);
+		})).toList();
+	}
+
+	private static Class<?> type(AnnotatedElement carrier) {
+		return (carrier instanceof Method method) ? method.getDeclaringClass() : (Class<?>) carrier;
+	}
+
+	/**
+	 * Returns whether an annotation on a type is for a method: for each that a proxy may
+	 * intercept.
+	 */
+	private static boolean isCoveredByItsType(Method method) {
+		return (method.getModifiers() & (Modifier.STATIC | Modifier.PRIVATE)) == 0
+				&& !ReflectionUtils.isObjectMethod(method) && ClassUtils.isUserLevelMethod(method);
+	}
+
+	/**
+	 * Returns the classes and interfaces that may declare methods of a bean, the nearest
+	 * first. The methods of a proxy class itself say nothing that its interfaces do not.
+	 */
+	static Set<Class<?>> types(Class<?> beanClass) {
+		Set<Class<?>> types = new LinkedHashSet<>();
+		boolean proxy = Proxy.isProxyClass(beanClass);
+		for (Class<?> type = beanClass; !proxy && type != null && type != Object.class; type = type.getSuperclass()) {
+			types.add(type);
+		}
+		for (Class<?> type = beanClass; type != null; type = type.getSuperclass()) {
+			addInterfaces(types, type);
+		}
+		return types;
+	}
+
+	private static void addInterfaces(Set<Class<?>> types, Class<?> type) {
+		for (Class<?> each : type.getInterfaces()) {
+			// Spring answers for the interfaces of its proxies before any advice.
+			if (!each.isAssignableFrom(Advised.class) && each != DecoratingProxy.class && types.add(each)) {
+				addInterfaces(types, each);
+			}
+		}
 	}
 
 	/**
@@ -67,7 +164,12 @@ record AnnotatedMethod(Method method, Class<?> beanClass, AnnotatedElement decla
 		if (!Proxy.isProxyClass(this.beanClass) && !this.beanClass.isHidden()) {
 			return this.beanClass;
 		}
-		return (this.declaration instanceof Method method) ? method.getDeclaringClass() : (Class<?>) this.declaration;
+		Class<?> declaring = type(this.declaration);
+		return Arrays.stream(this.beanClass.getInterfaces())
+			.filter(declaring::isAssignableFrom)
+			.<Class<?>>map((type) -> type)
+			.findFirst()
+			.orElse(declaring);
 	}
 
 	String shortName() {

@@ -149,7 +149,7 @@ public final class DistributedLockAdvisor implements PointcutAdvisor, Ordered {
 	 * work
 	 */
 	Collection<LockDefinition> definitions(Class<?> beanClass) {
-		return this.definitions.in(beanClass).values();
+		return Set.copyOf(this.definitions.in(beanClass).values());
 	}
 
 	/**

@@ -1,11 +1,9 @@
 package io.github.distributedlock.aop;
 
-import java.lang.reflect.AnnotatedElement;
 import java.lang.reflect.Method;
-import java.lang.reflect.Modifier;
-import java.lang.reflect.Proxy;
 import java.util.Arrays;
 import java.util.Collection;
+import java.util.HashMap;
 import java.util.LinkedHashMap;
 import java.util.LinkedHashSet;
 import java.util.List;
@@ -32,8 +30,6 @@ import org.springframework.beans.factory.ListableBeanFactory;
 import org.springframework.beans.factory.config.SingletonBeanRegistry;
 import org.springframework.core.annotation.AnnotatedElementUtils;
 import org.springframework.core.annotation.AnnotationUtils;
-import org.springframework.core.annotation.MergedAnnotations;
-import org.springframework.core.annotation.MergedAnnotations.SearchStrategy;
 import org.springframework.core.env.PropertyResolver;
 import org.springframework.expression.spel.support.StandardEvaluationContext;
 import org.springframework.util.ClassUtils;
@@ -71,7 +67,10 @@ class LockDefinitionSource {
 		Map<Method, LockDefinition> known = in(targetClass);
 		LockDefinition definition = known.get(method);
 		if (definition == null && !known.isEmpty()) {
-			definition = known.get(AopUtils.getMostSpecificMethod(method, targetClass));
+			Class<?> declaring = method.getDeclaringClass();
+			// An introduction adds an interface that the class does not have.
+			definition = declaring.isAssignableFrom(targetClass)
+					? known.get(AopUtils.getMostSpecificMethod(method, targetClass)) : in(declaring).get(method);
 			if (definition != null) {
 				known.put(method, definition);
 			}
@@ -84,8 +83,8 @@ class LockDefinitionSource {
 	 * @throws LockDefinitionException if the check has refused one
 	 */
 	void forEach(Consumer<LockDefinition> check) {
-		this.definitions
-			.forEach((targetClass, known) -> checkEach(ClassUtils.getUserClass(targetClass), known.values(), check));
+		this.definitions.forEach((targetClass, known) -> checkEach(ClassUtils.getUserClass(targetClass),
+				new LinkedHashSet<>(known.values()), check));
 	}
 
 	/**
@@ -112,12 +111,14 @@ class LockDefinitionSource {
 		return this.definitions.values()
 			.stream()
 			.flatMap((known) -> known.values().stream())
+			.distinct()
 			.map((definition) -> definition.template().prototype())
 			.toList();
 	}
 
 	/**
-	 * The annotated methods of a class, and their definitions.
+	 * The annotated methods of a class, and their definitions. All declarations of a
+	 * method have the same one.
 	 * @throws LockDefinitionException if any of them cannot work
 	 */
 	Map<Method, LockDefinition> in(Class<?> targetClass) {
@@ -131,18 +132,50 @@ class LockDefinitionSource {
 	}
 
 	private Map<Method, LockDefinition> resolve(Class<?> beanClass) {
-		Map<Method, AnnotatedElement> annotatedElements = annotatedElements(beanClass);
-		if (annotatedElements.isEmpty()) {
+		Set<Class<?>> types = AnnotatedMethod.types(beanClass);
+		if (types.stream().noneMatch(this::isAnnotated)) {
 			return Map.of();
 		}
+		Map<AnnotatedMethod, LockDefinition> definitions = new HashMap<>();
 		Map<Method, LockDefinition> resolved = new ConcurrentHashMap<>();
-		checkEach(beanClass, annotatedElements.entrySet(), (carrier) -> {
-			Method method = carrier.getKey();
-			AnnotatedMethod annotated = AnnotatedMethod.of(method, beanClass, carrier.getValue());
-			MethodRules.check(annotated, makesSubclasses());
-			resolved.put(method, LockDefinition.of(annotated, this.properties, this.shared));
+		checkEach(beanClass, declarations(types, beanClass).entrySet(), (each) -> {
+			AnnotatedMethod annotated = AnnotatedMethod.find(each.getKey(), each.getValue(), beanClass);
+			if (annotated != null) {
+				LockDefinition definition = definitions.computeIfAbsent(annotated, this::define);
+				resolved.put(each.getKey(), definition);
+				each.getValue().forEach((declaration) -> resolved.put(declaration, definition));
+			}
 		});
+		if (resolved.isEmpty()) {
+			throw new LockDefinitionException(
+					"@DistributedLock on a type of " + beanClass.getName()
+							+ ": there is no method that the annotation covers, so that all would run unlocked",
+					"an annotation on a class is for methods that are declared there or in a subclass, and are not"
+							+ " private or static: override the method that is to be locked, or annotate it",
+					null);
+		}
 		return resolved;
+	}
+
+	/**
+	 * Returns the declarations of each method, by the method that runs.
+	 */
+	private static Map<Method, Set<Method>> declarations(Set<Class<?>> types, Class<?> beanClass) {
+		Map<Method, Set<Method>> declarations = new LinkedHashMap<>();
+		for (Class<?> type : types) {
+			for (Method method : ReflectionUtils.getDeclaredMethods(type)) {
+				if (method.isBridge() || !method.isSynthetic()) {
+					Method specific = AopUtils.getMostSpecificMethod(method, beanClass);
+					declarations.computeIfAbsent(specific, (any) -> new LinkedHashSet<>()).add(method);
+				}
+			}
+		}
+		return declarations;
+	}
+
+	private LockDefinition define(AnnotatedMethod annotated) {
+		MethodRules.check(annotated, makesSubclasses());
+		return LockDefinition.of(annotated, this.properties, this.shared);
 	}
 
 	/**
@@ -168,50 +201,6 @@ class LockDefinitionSource {
 					+ beanClass.getName() + " cannot work:\n" + String.join("\n", refusals.keySet()), null, null);
 			refusals.values().forEach(together::addSuppressed);
 			throw together;
-		}
-	}
-
-	/**
-	 * The methods that are annotated, wherever in the hierarchy of their class the
-	 * annotation is, and what carries it; also those that no proxy could ever reach, so
-	 * that they can be refused. An annotation on any declaration of a method wins over
-	 * one on any class.
-	 */
-	private Map<Method, AnnotatedElement> annotatedElements(Class<?> beanClass) {
-		Set<Class<?>> types = new LinkedHashSet<>();
-		boolean proxy = Proxy.isProxyClass(beanClass);
-		for (Class<?> type = beanClass; !proxy && type != null && type != Object.class; type = type.getSuperclass()) {
-			types.add(type);
-		}
-		types.addAll(ClassUtils.getAllInterfacesForClassAsSet(beanClass));
-		if (types.stream().noneMatch(this::isAnnotated)) {
-			return Map.of();
-		}
-		Map<Method, AnnotatedElement> found = new LinkedHashMap<>();
-		Map<Method, AnnotatedElement> onTypes = new LinkedHashMap<>();
-		for (Class<?> type : types) {
-			for (Method method : ReflectionUtils.getDeclaredMethods(type)) {
-				// The methods of a proxy class are final and say nothing.
-				Method specific = proxy ? method : AopUtils.getMostSpecificMethod(method, beanClass);
-				if (!method.isSynthetic()) {
-					put(found, specific, specific, method);
-				}
-				if (!method.isSynthetic() && Modifier.isPublic(specific.getModifiers())
-						&& !Modifier.isStatic(specific.getModifiers()) && !ReflectionUtils.isObjectMethod(specific)) {
-					put(onTypes, specific, specific.getDeclaringClass(), method.getDeclaringClass());
-				}
-			}
-		}
-		onTypes.forEach(found::putIfAbsent);
-		return found;
-	}
-
-	private static void put(Map<Method, AnnotatedElement> found, Method method, AnnotatedElement... elements) {
-		for (AnnotatedElement element : elements) {
-			if (!found.containsKey(method) && MergedAnnotations.from(element, SearchStrategy.TYPE_HIERARCHY)
-				.isPresent(DistributedLock.class)) {
-				found.put(method, element);
-			}
 		}
 	}
 

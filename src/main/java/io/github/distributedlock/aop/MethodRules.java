@@ -15,6 +15,7 @@ import org.springframework.beans.factory.Aware;
 import org.springframework.beans.factory.DisposableBean;
 import org.springframework.beans.factory.InitializingBean;
 import org.springframework.core.annotation.MergedAnnotations;
+import org.springframework.core.annotation.MergedAnnotations.SearchStrategy;
 import org.springframework.util.ClassUtils;
 
 /**
@@ -96,14 +97,18 @@ final class MethodRules {
 
 	private static void checkCalledOnTheProxy(AnnotatedMethod annotated) {
 		Method method = annotated.method();
-		MergedAnnotations annotations = MergedAnnotations.from(method);
 		for (String name : LIFECYCLE) {
-			if (annotations.isPresent(name)) {
+			// Spring calls a callback of a superclass also where it is overridden, and
+			// does not inject into a method that overrides another one.
+			boolean callback = name.endsWith("Construct") || name.endsWith("Destroy");
+			if (MergedAnnotations.from(method, callback ? SearchStrategy.SUPERCLASS : SearchStrategy.DIRECT)
+				.isPresent(name)) {
 				refuseLifecycleMethod(annotated, "@" + ClassUtils.getShortName(name));
 			}
 		}
-		for (Class<?> type : ClassUtils.getAllInterfacesForClassAsSet(annotated.beanClass())) {
-			if ((type == InitializingBean.class || type == DisposableBean.class || Aware.class.isAssignableFrom(type))
+		for (Class<?> type : AnnotatedMethod.types(annotated.beanClass())) {
+			if ((type == InitializingBean.class || type == DisposableBean.class
+					|| (type.isInterface() && List.of(type.getInterfaces()).contains(Aware.class)))
 					&& ClassUtils.hasMethod(type, method)) {
 				refuseLifecycleMethod(annotated, ClassUtils.getShortName(type));
 			}

@@ -148,8 +148,14 @@ class LockProxyCheck implements BeanDefinitionRegistryPostProcessor, MergedBeanD
 		DistributedLockAdvisor known = advisor();
 		Object unlocked = unlocked(bean);
 		if (unlocked == null) {
-			if (known != null && bean instanceof Advised) {
+			if (known != null && bean instanceof Advised proxy) {
 				known.refuseAsyncInside(bean, this.beanFactory.containsBeanDefinition(ASYNC_ASPECT));
+				Class<?> target = proxy.getTargetClass();
+				if (target != null) {
+					// Refuses wrong annotations of a target that is made later, by a
+					// scoped proxy.
+					isAnnotated(target, known);
+				}
 			}
 		}
 		// What others have made of a bean may well lead to its lock.

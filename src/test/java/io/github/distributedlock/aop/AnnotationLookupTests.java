@@ -16,8 +16,12 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
 import org.springframework.aop.support.AopUtils;
+import org.springframework.aop.support.DefaultIntroductionAdvisor;
+import org.springframework.aop.support.DelegatingIntroductionInterceptor;
+import org.springframework.beans.factory.config.BeanDefinition;
 import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Configuration;
+import org.springframework.context.annotation.Role;
 import org.springframework.core.annotation.AliasFor;
 
 import static org.assertj.core.api.Assertions.assertThat;
@@ -28,10 +32,9 @@ import static org.assertj.core.api.Assertions.assertThat;
 class AnnotationLookupTests {
 
 	@Test
-	void onAClassItCoversPublicInstanceMethodsOnly() {
+	void onAClassItCoversWhatAProxyCanIntercept() {
 		try (AdvisorContext context = AdvisorContext.of(OnClass.class)) {
 			OnClass bean = context.get(OnClass.class);
-			bean.hidden();
 			bean.inherited();
 			assertThat(bean.toString()).isEqualTo("text");
 			OnClass.helper();
@@ -39,6 +42,10 @@ class AnnotationLookupTests {
 			bean.plain();
 			assertThat(context.lock().keys()).containsExactly(OnClass.class.getName() + ".plain");
 			assertThat(context.lock().events).containsExactly("acquire", "release");
+			bean.packaged();
+			assertThat(context.lock().keys()).containsExactly(OnClass.class.getName() + ".packaged");
+			bean.guarded();
+			assertThat(context.lock().keys()).containsExactly(OnClass.class.getName() + ".guarded");
 		}
 	}
 
@@ -155,6 +162,53 @@ class AnnotationLookupTests {
 	}
 
 	@Test
+	void keyOfAProxyIsItsOwnInterfaceWhereTheAnnotationIsAbove() {
+		try (AdvisorContext context = AdvisorContext.of(Mappers.class)) {
+			context.get(OrderMapper.class).insert();
+			assertThat(context.lock().keys()).containsExactly(OrderMapper.class.getName() + ".insert");
+			context.get(PayMapper.class).insert();
+			assertThat(context.lock().keys()).containsExactly(PayMapper.class.getName() + ".insert");
+		}
+	}
+
+	@Test
+	void nearestOfSeveralDeclarationsWins() {
+		try (AdvisorContext context = AdvisorContext.of(Nearest.class)) {
+			context.get(Nearest.class).run();
+			assertThat(context.lock().keys()).containsExactly("nearer job");
+		}
+		try (AdvisorContext context = AdvisorContext.of(NearestClass.class)) {
+			context.get(NearestClass.class).run();
+			assertThat(context.lock().keys()).containsExactly("working");
+		}
+	}
+
+	@Test
+	void sameAnnotationOnTwoInterfacesIsOne() {
+		try (AdvisorContext context = AdvisorContext.of(SameTwice.class)) {
+			context.get(SameTwice.class).run();
+			assertThat(context.lock().keys()).containsExactly("job");
+			assertThat(context.lock().events).containsExactly("acquire", "release");
+		}
+	}
+
+	@Test
+	void methodItselfSettlesWhatItsInterfacesContradict() {
+		try (AdvisorContext context = AdvisorContext.of(Settled.class)) {
+			context.get(Settled.class).run();
+			assertThat(context.lock().keys()).containsExactly("settled");
+		}
+	}
+
+	@Test
+	void onAnIntroducedInterface() {
+		try (AdvisorContext context = AdvisorContext.of(Plain.class, OnClass.class, Introduction.class)) {
+			((Job) context.get(OnClass.class)).run();
+			assertThat(context.lock().keys()).containsExactly("job");
+		}
+	}
+
+	@Test
 	void configurationClassIsLockedUnderItsOwnName() {
 		try (AdvisorContext context = AdvisorContext.of(Configured.class)) {
 			context.get(Configured.class).refreshRates();
@@ -218,7 +272,14 @@ class AnnotationLookupTests {
 		public void own() {
 		}
 
-		void hidden() {
+		void packaged() {
+			own(0);
+		}
+
+		protected void guarded() {
+		}
+
+		private void own(int number) {
 		}
 
 		public static void helper() {
@@ -362,6 +423,109 @@ class AnnotationLookupTests {
 	interface Mapper {
 
 		void insert();
+
+	}
+
+	interface OrderMapper extends Mapper {
+
+	}
+
+	interface PayMapper extends Mapper {
+
+	}
+
+	@Configuration(proxyBeanMethods = false)
+	static class Mappers {
+
+		@Bean
+		OrderMapper orders() {
+			return (OrderMapper) Proxy.newProxyInstance(getClass().getClassLoader(),
+					new Class<?>[] { OrderMapper.class }, (proxy, method, args) -> null);
+		}
+
+		@Bean
+		PayMapper payments() {
+			return () -> {
+			};
+		}
+
+	}
+
+	interface NearerJob extends Job {
+
+		@Override
+		@DistributedLock(key = "'nearer job'")
+		void run();
+
+	}
+
+	static class Nearest implements Job, NearerJob {
+
+		@Override
+		public void run() {
+		}
+
+	}
+
+	static class Working implements Job {
+
+		@Override
+		@DistributedLock(key = "'working'")
+		public void run() {
+		}
+
+	}
+
+	static class NearestClass extends Working implements Job {
+
+		@Override
+		public void run() {
+		}
+
+	}
+
+	interface SameJob {
+
+		@DistributedLock(key = "'job'")
+		void run();
+
+	}
+
+	static class SameTwice implements Job, SameJob {
+
+		@Override
+		public void run() {
+		}
+
+	}
+
+	interface OtherJob {
+
+		@DistributedLock(key = "'other'")
+		void run();
+
+	}
+
+	static class Settled implements Job, OtherJob {
+
+		@Override
+		@DistributedLock(key = "'settled'")
+		public void run() {
+		}
+
+	}
+
+	@Configuration(proxyBeanMethods = false)
+	static class Introduction {
+
+		@Bean
+		@Role(BeanDefinition.ROLE_INFRASTRUCTURE)
+		static DefaultIntroductionAdvisor introduction() {
+			Job job = () -> {
+			};
+			return new DefaultIntroductionAdvisor(new DelegatingIntroductionInterceptor(job),
+					() -> new Class<?>[] { Job.class });
+		}
 
 	}
 

@@ -32,7 +32,10 @@ class LifecycleMethodTests {
 	@CsvSource({ "Constructed, start(), @PostConstruct", "Destroyed, stop(), @PreDestroy",
 			"Wired, wire(Environment), @Autowired", "Valued, name(String), @Value",
 			"Given, setEnvironment(Environment), @Resource", "Initialized, afterPropertiesSet(), InitializingBean",
-			"Disposed, destroy(), DisposableBean", "Named, setBeanName(String), BeanNameAware" })
+			"Disposed, destroy(), DisposableBean", "Named, setBeanName(String), BeanNameAware",
+			"ConstructedAbove, start(), @PostConstruct", "DestroyedAbove, stop(), @PreDestroy",
+			"InitializedAbove, afterPropertiesSet(), InitializingBean",
+			"NamedAbove, setBeanName(String), BeanNameAware" })
 	void methodThatSpringCallsOnTheBeanItself(String type, String method, String why) throws Exception {
 		AdvisorContext.refusal(Class.forName(LifecycleMethodTests.class.getName() + "$" + type))
 			.hasMessageEndingWith("." + method + ": the method is called by Spring on the bean itself (" + why
@@ -58,6 +61,15 @@ class LifecycleMethodTests {
 				""".formatted(annotation)));
 		AdvisorContext.refusal(type)
 			.hasMessageContaining("on the bean itself (@" + annotation.substring(dot + 1) + "), so that it would");
+	}
+
+	@Test
+	void methodsBesideThemAreLocked() {
+		try (AdvisorContext context = AdvisorContext.of(BesideThem.class)) {
+			context.get(BesideThem.class).rename("a");
+			context.get(BesideThem.class).wire(context.get(Environment.class));
+			assertThat(context.lock().events).containsExactly("acquire", "release", "acquire", "release");
+		}
 	}
 
 	@Test
@@ -136,6 +148,93 @@ class LifecycleMethodTests {
 		@Override
 		@DistributedLock
 		public void setBeanName(String name) {
+		}
+
+	}
+
+	static class Base {
+
+		@PostConstruct
+		public void start() {
+		}
+
+		@PreDestroy
+		public void stop() {
+		}
+
+		@Autowired
+		public void wire(Environment environment) {
+		}
+
+	}
+
+	static class ConstructedAbove extends Base {
+
+		@Override
+		@DistributedLock
+		public void start() {
+		}
+
+	}
+
+	static class DestroyedAbove extends Base {
+
+		@Override
+		@DistributedLock
+		public void stop() {
+		}
+
+	}
+
+	interface Prepared extends InitializingBean {
+
+	}
+
+	static class InitializedAbove implements Prepared {
+
+		@Override
+		@DistributedLock
+		public void afterPropertiesSet() {
+		}
+
+	}
+
+	interface Renamed extends BeanNameAware {
+
+		void rename(String name);
+
+	}
+
+	static class NamedAbove implements Renamed {
+
+		@Override
+		@DistributedLock
+		public void setBeanName(String name) {
+		}
+
+		@Override
+		public void rename(String name) {
+		}
+
+	}
+
+	/**
+	 * Spring does not call {@code wire}, which overrides the method that is injected.
+	 */
+	static class BesideThem extends Base implements Renamed {
+
+		@Override
+		public void setBeanName(String name) {
+		}
+
+		@Override
+		@DistributedLock
+		public void rename(String name) {
+		}
+
+		@Override
+		@DistributedLock
+		public void wire(Environment environment) {
 		}
 
 	}

@@ -55,6 +55,44 @@ class RefusedMethodTests {
 	}
 
 	@Test
+	void finalMethodThatAnAnnotatedClassHidesFromOthers() {
+		AdvisorContext.refusal(GuardedFinalMethod.class).hasMessageContaining("run(): the method is final");
+	}
+
+	@Test
+	void annotatedClassWithoutAMethodThatIsCovered() {
+		for (Class<?> type : new Class<?>[] { NothingToCover.class, InheritsAll.class }) {
+			AdvisorContext.refusal(type)
+				.hasMessageStartingWith("@DistributedLock on a type of " + type.getName()
+						+ ": there is no method that the annotation covers, so that all would run unlocked (")
+				.hasMessageContaining("override the method that is to be locked");
+		}
+	}
+
+	@Test
+	void twoInterfacesWithDifferentLocksForOneMethod() {
+		for (boolean classProxy : new boolean[] { true, false }) {
+			AdvisorContext context = classProxy ? new AdvisorContext() : new AdvisorContext().interfaceProxies();
+			context.refuses(TwoJobs.class)
+				.hasMessageContaining("TwoJobs.run(): there are several lock annotations on ")
+				.hasMessageContaining("$Job.run() and on ")
+				.hasMessageContaining("$OtherJob.run(), of which one would be ignored (write the one that counts");
+		}
+		AdvisorContext.refusal(TwoMarks.class)
+			.hasMessageContaining("TwoMarks.run(): there are several lock annotations on interface ")
+			.hasMessageContaining("$Marked and on interface ")
+			.hasMessageContaining("$OtherMarked, of which one would be ignored");
+	}
+
+	@Test
+	void superclassAndInterfaceWithDifferentLocksForOneMethod() {
+		AdvisorContext.refusal(OfBoth.class)
+			.hasMessageContaining("OfBoth.run(): there are several lock annotations on ")
+			.hasMessageContaining("$OtherSource.run() and on ")
+			.hasMessageContaining("$Base.run(), of which one would be ignored");
+	}
+
+	@Test
 	void severalMethodsOfAClassAreToldTogether() {
 		String start = "@DistributedLock on " + SeveralMistakes.class.getName() + ".";
 		AdvisorContext.refusal(SeveralMistakes.class).satisfies((ex) -> {
@@ -249,6 +287,94 @@ class RefusedMethodTests {
 
 		@DistributedLock
 		void run();
+
+	}
+
+	@DistributedLock
+	static class GuardedFinalMethod {
+
+		protected final void run() {
+		}
+
+	}
+
+	@DistributedLock
+	static class NothingToCover {
+
+		private void run() {
+		}
+
+		static void helper() {
+			new NothingToCover().run();
+		}
+
+		@Override
+		public String toString() {
+			return "nothing";
+		}
+
+	}
+
+	static class Template {
+
+		public void run() {
+		}
+
+	}
+
+	@DistributedLock
+	static class InheritsAll extends Template {
+
+	}
+
+	interface OtherJob {
+
+		@DistributedLock(key = "'other'")
+		void run();
+
+	}
+
+	static class TwoJobs implements Job, OtherJob {
+
+		@Override
+		public void run() {
+		}
+
+	}
+
+	@DistributedLock(key = "'marked'")
+	interface Marked {
+
+		void run();
+
+	}
+
+	@DistributedLock(key = "'other'")
+	interface OtherMarked {
+
+	}
+
+	static class TwoMarks implements Marked, OtherMarked {
+
+		@Override
+		public void run() {
+		}
+
+	}
+
+	interface OtherSource {
+
+		@DistributedLock(key = "'other'")
+		String run();
+
+	}
+
+	static class OfBoth extends Base<String> implements OtherSource {
+
+		@Override
+		public String run() {
+			return "";
+		}
 
 	}
 

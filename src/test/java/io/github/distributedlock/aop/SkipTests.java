@@ -132,14 +132,18 @@ class SkipTests {
 
 	}
 
-	@DistributedLock(key = "'skip'", ifBusy = IfBusy.SKIP)
-	static class Service {
+	static class Counting {
 
-		private int calls;
+		int calls;
 
 		int calls() {
 			return this.calls;
 		}
+
+	}
+
+	@DistributedLock(key = "'skip'", ifBusy = IfBusy.SKIP)
+	static class Service extends Counting {
 
 		private <T> T ran(T result) {
 			this.calls++;
