@@ -348,7 +348,10 @@ class AsyncPlacementTests {
 
 		@Bean
 		static DefaultAdvisorAutoProxyCreator second() {
-			return new DefaultAdvisorAutoProxyCreator();
+			DefaultAdvisorAutoProxyCreator creator = new DefaultAdvisorAutoProxyCreator();
+			// On Spring 6 its proxy of a proxy would be of the interfaces of proxies.
+			creator.setProxyTargetClass(true);
+			return creator;
 		}
 
 	}
@@ -363,6 +366,7 @@ class AsyncPlacementTests {
 		@Bean
 		static DefaultAdvisorAutoProxyCreator second() {
 			DefaultAdvisorAutoProxyCreator creator = new DefaultAdvisorAutoProxyCreator();
+			creator.setProxyTargetClass(true);
 			creator.setOrder(Ordered.HIGHEST_PRECEDENCE);
 			return creator;
 		}
