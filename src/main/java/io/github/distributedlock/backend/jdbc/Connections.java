@@ -49,12 +49,19 @@ final class Connections implements AutoCloseable {
 	 */
 	private volatile boolean driverKeepsTime;
 
+	private final Destination destination = new Destination();
+
 	private volatile @Nullable Statements statements;
 
 	/**
 	 * The isolation of the data source, asked once, since some drivers ask the server.
 	 */
 	private volatile int isolation;
+
+	/**
+	 * The isolation of the locks.
+	 */
+	private volatile int ours;
 
 	/**
 	 * What is done with a connection.
@@ -160,7 +167,9 @@ final class Connections implements AutoCloseable {
 		Statements known = this.statements;
 		if (known == null) {
 			this.isolation = connection.getTransactionIsolation();
-			known = new Statements(Platform.of(connection.getMetaData()), this.settings);
+			Platform platform = Platform.of(connection.getMetaData());
+			this.ours = platform.isolation(connection);
+			known = new Statements(platform, this.settings);
 			this.statements = known;
 		}
 		return known;
@@ -318,8 +327,9 @@ final class Connections implements AutoCloseable {
 			this.autoCommit = connection.getAutoCommit();
 			this.timeout = connection.getNetworkTimeout();
 			int timeout = Math.toIntExact(Connections.this.settings.commandTimeout().toMillis());
-			set(true, Connection.TRANSACTION_READ_COMMITTED, timeout);
+			set(true, Connections.this.ours, timeout);
 			Connections.this.driverKeepsTime = keepsTime(connection, timeout);
+			Connections.this.statements = Connections.this.destination.check(this.session);
 		}
 
 		private void set(boolean autoCommit, int isolation, int timeout) throws SQLException {
@@ -328,7 +338,7 @@ final class Connections implements AutoCloseable {
 			if (!this.autoCommit) {
 				connection.setAutoCommit(autoCommit);
 			}
-			if (Connections.this.isolation != Connection.TRANSACTION_READ_COMMITTED) {
+			if (Connections.this.isolation != Connections.this.ours) {
 				connection.setTransactionIsolation(isolation);
 			}
 		}

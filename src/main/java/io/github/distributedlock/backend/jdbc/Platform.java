@@ -4,12 +4,16 @@ import java.io.IOException;
 import java.io.InputStream;
 import java.io.UncheckedIOException;
 import java.nio.charset.StandardCharsets;
+import java.sql.Connection;
 import java.sql.DatabaseMetaData;
+import java.sql.ResultSet;
 import java.sql.SQLException;
+import java.sql.Statement;
 import java.util.Locale;
 import java.util.Objects;
 
 import io.github.distributedlock.LockBackendException;
+import org.jspecify.annotations.Nullable;
 
 /**
  * A database that is supported, and what it does in a way of its own. A key is text in
@@ -72,6 +76,22 @@ enum Platform {
 	}
 
 	/**
+	 * Returns the isolation in which each statement of the locks is carried out: READ
+	 * COMMITTED, unless a binary log of statements cannot take it.
+	 */
+	int isolation(Connection connection) throws SQLException {
+		if (this == MYSQL || this == MARIADB) {
+			try (Statement statement = connection.createStatement();
+					ResultSet row = statement.executeQuery("show variables like 'binlog_format'")) {
+				if (row.next() && row.getString(2).equals("STATEMENT")) {
+					return Connection.TRANSACTION_REPEATABLE_READ;
+				}
+			}
+		}
+		return Connection.TRANSACTION_READ_COMMITTED;
+	}
+
+	/**
 	 * What a key is bound as.
 	 */
 	Object bind(String key) {
@@ -83,6 +103,34 @@ enum Platform {
 	 */
 	String text(Object bound) {
 		return (bound instanceof byte[] bytes) ? new String(bytes, StandardCharsets.UTF_8) : bound.toString();
+	}
+
+	/**
+	 * Returns a query for the database, the server and the mark of the table, as one
+	 * text. On MySQL and MariaDB the schema is the database.
+	 */
+	String place() {
+		return switch (this) {
+			case POSTGRESQL -> "select current_database() || '|' ||"
+					+ " coalesce(host(inet_server_addr()) || ':' || inet_server_port(), 'its own machine') ||"
+					+ " to_char(pg_postmaster_start_time() at time zone 'UTC', '\" up since \"YYYY-MM-DD HH24:MI:SS.US')"
+					+ " || '|' || {mark}";
+			case MYSQL, MARIADB -> "select concat('|', @@hostname, ':', @@port, '|', {mark})";
+			case H2 -> "select concat(current_catalog, '|', coalesce(database_path(), 'memory'), '|', {nobody})";
+		};
+	}
+
+	/**
+	 * Returns a query for the schema of the table, quoted; {@code null} where a
+	 * connection does not change its schema.
+	 */
+	@Nullable String schema() {
+		return switch (this) {
+			case POSTGRESQL ->
+				"select relnamespace::regnamespace::text from pg_class where oid = to_regclass('{table}')";
+			case MYSQL, MARIADB -> "select concat('`', replace(database(), '`', '``'), '`')";
+			case H2 -> null;
+		};
 	}
 
 	/**

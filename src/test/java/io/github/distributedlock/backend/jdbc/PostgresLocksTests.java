@@ -169,7 +169,8 @@ class PostgresLocksTests {
 			CompletableFuture<LockHandle> waiting = CompletableFuture.supplyAsync(() -> waiter.acquire(request),
 					this.threads);
 			Awaitility.await("the fourth attempt")
-				.until(() -> this.database.queryForObject("select waiters from distributed_lock", String.class)
+				.until(() -> this.database
+					.queryForObject("select waiters from distributed_lock where lock_key = 'k'", String.class)
 					.matches("\\S+,4,\\d+"));
 			refuses.set(true);
 			held.close();
@@ -246,11 +247,12 @@ class PostgresLocksTests {
 			store.listen("b", ear);
 			hold(store, "k", "a");
 			store.acquireOrRegister(claim("k", "b").number(1));
-			String waiters = this.database.queryForObject("select waiters from distributed_lock", String.class);
-			this.database.update("update distributed_lock set waiters = '-'");
+			String waiters = this.database.queryForObject("select waiters from distributed_lock where lock_key = 'k'",
+					String.class);
+			this.database.update("update distributed_lock set waiters = '-' where lock_key = 'k'");
 			foreign.setAutoCommit(false);
 			new JdbcTemplate(new SingleConnectionDataSource(foreign, true))
-				.update("update distributed_lock set waiters = ?, version = version + 1", waiters);
+				.update("update distributed_lock set waiters = ?, version = version + 1 where lock_key = 'k'", waiters);
 			CompletableFuture<Boolean> released = CompletableFuture.supplyAsync(() -> store.release("k", "a:1"),
 					this.threads);
 			Awaitility.await()
@@ -271,7 +273,7 @@ class PostgresLocksTests {
 			hold(store, "k", "a");
 			store.acquireOrRegister(claim("k", "b").number(1));
 			this.database.update("update distributed_lock set waiters = replace(waiters, split_part(waiters, '@', 2),"
-					+ " (split_part(split_part(waiters, '@', 2), ',', 1)::bigint - 2000000)::text || ',1,3000000')");
+					+ " (split_part(split_part(waiters, '@', 2), ',', 1)::bigint - 2000000)::text || ',1,3000000') where lock_key = 'k'");
 			store.release("k", "a:1");
 			ear.awaitWake("k");
 			assertThat(ear.owners()).isEmpty();
@@ -358,6 +360,76 @@ class PostgresLocksTests {
 			assertThat(first.release("k", "a:1")).isTrue();
 			assertThat(second.acquireOrRegister(claim("k", "b").number(2)).acquired()).isTrue();
 		}
+	}
+
+	/**
+	 * As if the queue of the server were full when the second JVM starts.
+	 */
+	@Test
+	void anInstanceThatCannotWakeTheListenerPolls() {
+		AtomicBoolean refuses = new AtomicBoolean();
+		DataSource refusing = wrapped((method, arguments) -> {
+			if (method.equals("prepareStatement") && arguments[0].toString().startsWith("notify") && refuses.get()) {
+				throw new SQLException("too many notifications in the NOTIFY queue", "54000");
+			}
+		});
+		try (JdbcLockBackend store = backend(refusing)) {
+			hold(store, "k", "a");
+			Listening first = store.listen("b", new Ear());
+			store.acquireOrRegister(claim("k", "b"));
+			assertThat(first.hears()).isTrue();
+			refuses.set(true);
+			store.listen("c", new Ear());
+			assertThat(store.acquireOrRegister(claim("k", "c").number(1)).acquired()).isFalse();
+			assertThat(store.inspect("k").waiters()).hasSize(2);
+		}
+	}
+
+	@Test
+	void notificationsThatAreRefusedFromTheStartLetRequestsPoll() {
+		AtomicInteger ended = new AtomicInteger();
+		DataSource refusing = wrapped((method, arguments) -> {
+			if (method.equals("abort")) {
+				ended.incrementAndGet();
+			}
+			if (method.equals("prepareStatement") && arguments[0].toString().startsWith("notify")) {
+				throw new SQLException("too many notifications in the NOTIFY queue", "54000");
+			}
+		});
+		assertPolls(refusing, ended);
+	}
+
+	@Test
+	void aRefusalToListenEndsNoConnection() {
+		AtomicInteger ended = new AtomicInteger();
+		DataSource refusing = wrapped((method, arguments) -> {
+			if (method.equals("abort")) {
+				ended.incrementAndGet();
+			}
+			if (method.equals("prepareStatement") && arguments[0].toString().startsWith("listen")) {
+				throw new SQLException("LISTEN is not allowed", "42501");
+			}
+		});
+		assertPolls(refusing, ended);
+	}
+
+	private void assertPolls(DataSource refusing, AtomicInteger ended) {
+		try (JdbcLockBackend store = backend(refusing)) {
+			hold(store, "k", "a");
+			Listening listening = store.listen("b", new Ear());
+			assertThat(store.acquireOrRegister(claim("k", "b").number(1)).acquired()).isFalse();
+			assertThat(listening.isKnown()).isTrue();
+			assertThat(listening.hears()).isFalse();
+			assertThat(ended).hasValue(0);
+		}
+	}
+
+	@Test
+	void pausesGrowWhileListeningFails() {
+		int pause = PostgresNotifications.pause(60_000, false);
+		assertThat(pause).isEqualTo(1_000);
+		assertThat(PostgresNotifications.pause(pause, true)).isEqualTo(2_000);
+		assertThat(PostgresNotifications.pause(48_000, true)).isEqualTo(60_000);
 	}
 
 	@Test
