@@ -50,11 +50,6 @@ public final class JdbcLockBackend implements LockBackend {
 	private static final Logger logger = LoggerFactory.getLogger(JdbcLockBackend.class);
 
 	/**
-	 * How often a waiter that hears asks all the same.
-	 */
-	static final Duration LONGEST_POLL = Duration.ofMillis(750);
-
-	/**
 	 * So often a row may change between two statements.
 	 */
 	private static final int MOST_ATTEMPTS = 100;
@@ -131,7 +126,7 @@ public final class JdbcLockBackend implements LockBackend {
 
 	@Override
 	public Duration reservation() {
-		return LONGEST_POLL;
+		return Row.LONGEST_POLL;
 	}
 
 	@Override

@@ -1,6 +1,5 @@
 package io.github.distributedlock.backend.jdbc;
 
-import java.nio.charset.StandardCharsets;
 import java.sql.SQLException;
 import java.util.Map;
 import java.util.Set;
@@ -98,12 +97,7 @@ final class PostgresNotifications implements AutoCloseable {
 		this.table = settings.table();
 		this.timeout = Math.toIntExact(settings.commandTimeout().toMillis());
 		this.deaf = !settings.notifications();
-		this.wakeUp = channel(this.table, UUID.randomUUID().toString());
-	}
-
-	static String channel(String table, String instance) {
-		byte[] name = (table + " " + instance).getBytes(StandardCharsets.UTF_8);
-		return "distributed_lock_" + UUID.nameUUIDFromBytes(name).toString().replace("-", "");
+		this.wakeUp = Statements.channel(this.table, UUID.randomUUID().toString());
 	}
 
 	Listening listen(String instance, ReleaseListener listener) {
@@ -269,7 +263,7 @@ final class PostgresNotifications implements AutoCloseable {
 			Set<String> wanted = Set.copyOf(this.listeners.keySet());
 			for (String instance : wanted) {
 				if (!this.heard.contains(instance)) {
-					session.execute("listen " + channel(this.table, instance));
+					session.execute("listen " + Statements.channel(this.table, instance));
 				}
 			}
 			heard(wanted, false);

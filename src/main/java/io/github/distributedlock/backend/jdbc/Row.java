@@ -64,9 +64,14 @@ record Row(String owner, State state, long end, long fencing, Map<String, Place>
 	static final String NOBODY = "-";
 
 	/**
+	 * How often a waiter that hears asks all the same.
+	 */
+	static final Duration LONGEST_POLL = Duration.ofMillis(750);
+
+	/**
 	 * Longer than a waiter that hears nothing pauses, so that it comes in time.
 	 */
-	private static final Duration RESERVATION = JdbcLockBackend.LONGEST_POLL.plusMillis(100);
+	private static final Duration RESERVATION = LONGEST_POLL.plusMillis(100);
 
 	/**
 	 * A waiter that has not polled for so long has died.

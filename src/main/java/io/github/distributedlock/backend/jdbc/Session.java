@@ -143,7 +143,7 @@ record Session(Connection connection, Statements sql, Supervisor supervisor) {
 	// What was written stays written, so that this must not look like a refusal.
 	private void notify(Row.Place next, String key) {
 		try {
-			changes(this.sql.notify, PostgresNotifications.channel(this.sql.table, next.instance()),
+			changes(this.sql.notify, Statements.channel(this.sql.table, next.instance()),
 					next.owner() + " " + next.number() + " " + key);
 		}
 		catch (SQLException ex) {

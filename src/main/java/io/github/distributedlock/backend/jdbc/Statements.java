@@ -1,7 +1,9 @@
 package io.github.distributedlock.backend.jdbc;
 
+import java.nio.charset.StandardCharsets;
 import java.util.Collections;
 import java.util.List;
+import java.util.UUID;
 import java.util.stream.Stream;
 
 import org.jspecify.annotations.Nullable;
@@ -194,6 +196,14 @@ final class Statements {
 	@Nullable String schema() {
 		String query = this.platform.schema();
 		return (query == null || this.table.contains(".")) ? null : text(query);
+	}
+
+	/**
+	 * Returns the channel of PostgreSQL on which an instance is notified.
+	 */
+	static String channel(String table, String instance) {
+		byte[] name = (table + " " + instance).getBytes(StandardCharsets.UTF_8);
+		return "distributed_lock_" + UUID.nameUUIDFromBytes(name).toString().replace("-", "");
 	}
 
 	/**

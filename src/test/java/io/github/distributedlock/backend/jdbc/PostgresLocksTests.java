@@ -334,7 +334,7 @@ class PostgresLocksTests {
 			Listening listening = store.listen("b", ear);
 			hold(store, "k", "a");
 			store.acquireOrRegister(claim("k", "b"));
-			String channel = PostgresNotifications.channel("distributed_lock", "b");
+			String channel = Statements.channel("distributed_lock", "b");
 			for (String payload : List.of("", "b", "b some key", "b 99999999999999999999 k", "stranger 0 k")) {
 				this.database.queryForList("select pg_notify(?, ?)", channel, payload);
 			}
