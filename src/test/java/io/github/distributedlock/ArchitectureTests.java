@@ -91,7 +91,7 @@ class ArchitectureTests {
 	 * Those that other packages of the library, or tools, need, beside the rooms of a
 	 * package.
 	 */
-	private static final Set<String> FOR_NEIGHBOURS = Set.of("DurationRange", "aop.CommitGuard",
+	private static final Set<String> FOR_NEIGHBOURS = Set.of("DurationRange", "InterruptExecutor", "aop.CommitGuard",
 			"observability.DistributedLocksEndpoint", "observability.DistributedLocksWebExtension",
 			"observability.FlightRecorderEvents", "observability.LockMeters", "observability.LockObservations",
 			"reactive.CurrentLockAccessor", "reactive.LockedInvocation");

@@ -3,6 +3,7 @@ package io.github.distributedlock.aop;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
 
+import io.github.distributedlock.InterruptExecutor;
 import io.github.distributedlock.LockDefinitionException;
 import io.github.distributedlock.LockHandle;
 import io.github.distributedlock.LockLostException;
@@ -62,7 +63,7 @@ record LossReaction(OnLost onLost) {
 		try (RunningCall call = new RunningCall(handle, fails())) {
 			if (this.onLost == OnLost.INTERRUPT) {
 				// Not behind an action of the application.
-				handle.onLost(call::interrupt, Runnable::run);
+				handle.onLost(call::interrupt, InterruptExecutor.INSTANCE);
 			}
 			result = invocation.proceed();
 		}

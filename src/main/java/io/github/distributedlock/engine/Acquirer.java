@@ -126,6 +126,12 @@ final class Acquirer {
 			throw new LockInterruptedException("Interrupted after waiting " + Failures.text(wait.waited())
 					+ " for lock " + LockException.printable(request.keys()) + "; it is not held", request.keys(), ex);
 		}
+		catch (OutOfMemoryError ex) {
+			if (Failures.explained(ex, request.keys().get(0)) instanceof LockBackendException noThread) {
+				throw noThread;
+			}
+			throw ex;
+		}
 		finally {
 			if (interrupted || wait.wasInterrupted()) {
 				Thread.currentThread().interrupt();
@@ -250,11 +256,12 @@ final class Acquirer {
 		catch (Throwable ex) {
 			this.requestsWaiting.decrement();
 			this.lifecycle.end(wait);
-			if (!(ex instanceof RuntimeException)) {
+			Throwable failure = Failures.explained(ex, request.keys().get(0));
+			if (!(failure instanceof RuntimeException)) {
 				throw ex;
 			}
 			CompletableFuture<T> failed = new CallbackFuture<>(this.workers::callback);
-			failed.completeExceptionally(ex);
+			failed.completeExceptionally(failure);
 			return failed;
 		}
 	}
@@ -387,7 +394,7 @@ final class Acquirer {
 		@Override
 		public void ended(@Nullable Throwable failure) {
 			Acquirer.this.requestsWaiting.decrement();
-			this.failure = failure;
+			this.failure = (failure != null) ? Failures.explained(failure, this.keys.get(0)) : null;
 			try {
 				List<Hold> holds = Objects.requireNonNull(this.acquisition).holds();
 				if (holds != null && failure == null) {
@@ -398,7 +405,7 @@ final class Acquirer {
 				}
 			}
 			catch (Throwable ex) {
-				this.failure = ex;
+				this.failure = Failures.explained(ex, this.keys.get(0));
 			}
 			finally {
 				if (this.handle == null) {

@@ -14,6 +14,7 @@ import java.util.concurrent.atomic.AtomicIntegerFieldUpdater;
 import java.util.function.Consumer;
 
 import io.github.distributedlock.CurrentLock;
+import io.github.distributedlock.InterruptExecutor;
 import io.github.distributedlock.LockException;
 import io.github.distributedlock.LockHandle;
 import io.github.distributedlock.LockMode;
@@ -184,15 +185,26 @@ final class EngineHandle implements LockHandle, Hold.Attached {
 				Failures.runWatched(action, this::lossAction, this.engine.time, this.engine.workers);
 			}
 		};
-		// An executor may block, or run the code at once.
-		Runnable start = (executor == null) ? () -> this.engine.workers.action(code) : () -> this.engine.workers
-			.listener(() -> Failures.run(() -> executor.execute(code), this::lossAction));
+		Runnable start = start(code, executor);
 		Queue<Runnable> actions = lossActions();
 		actions.add(start);
 		if (this.holds.stream().anyMatch(Hold::isLost) && actions.remove(start)) {
 			((executor != null) ? executor : (Executor) Runnable::run).execute(code);
 		}
 		return this;
+	}
+
+	/**
+	 * What starts an action, without waiting for the action or for its executor, which
+	 * may block or run the action at once.
+	 */
+	private Runnable start(Runnable code, @Nullable Executor executor) {
+		Workers workers = this.engine.workers;
+		if (executor == null) {
+			return () -> workers.action(code);
+		}
+		return (executor == InterruptExecutor.INSTANCE) ? () -> workers.interrupt(code)
+				: () -> workers.listener(() -> Failures.run(() -> executor.execute(code), this::lossAction));
 	}
 
 	private synchronized Queue<Runnable> lossActions() {

@@ -1,9 +1,12 @@
 package io.github.distributedlock.engine;
 
 import java.lang.reflect.Method;
+import java.util.Deque;
 import java.util.List;
+import java.util.Queue;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.ConcurrentLinkedDeque;
 import java.util.concurrent.Executor;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Future;
@@ -30,6 +33,16 @@ import reactor.blockhound.integration.BlockHoundIntegration;
  * own work does not grow with the number of locks, none is there before it is needed, and
  * idle ones end. Code of the application, which may block, gets as many as it needs, and
  * none of the others.
+ * <p>
+ * <b>Where the process may have no more threads</b>, a start of a thread fails with an
+ * {@link OutOfMemoryError}. Then a task goes to a living thread of its kind. The timer
+ * and one thread for renewals live as long as any lock is held. If a kind has no living
+ * thread, then a listener's call, an action and a callback are kept until a thread can be
+ * had, which the timer tries again and again. A task of another kind is refused with the
+ * error, since its caller knows what to do instead.
+ * <p>
+ * No thread inherits anything of the thread that happens to start it: neither its
+ * inheritable thread-locals, such as a security context, nor its context class loader.
  */
 final class EngineThreads implements EngineTime, Workers, AutoCloseable {
 
@@ -37,9 +50,28 @@ final class EngineThreads implements EngineTime, Workers, AutoCloseable {
 
 	private static final long KEEP_ALIVE_SECONDS = 5;
 
+	/**
+	 * How often a thread is tried to be had for tasks that wait for one.
+	 */
+	private static final long SHORTEST_RETRY_MILLIS = 100;
+
+	private static final long LONGEST_RETRY_MILLIS = 1000;
+
+	/**
+	 * Less than the time after which idle threads end.
+	 */
+	private static final long PREPARED_NANOS = TimeUnit.SECONDS.toNanos(1);
+
+	private static final Runnable NOTHING = () -> {
+	};
+
+	private final ThreadFactory starter;
+
+	private final @Nullable ClassLoader classLoader = Thread.currentThread().getContextClassLoader();
+
 	private final ScheduledThreadPoolExecutor timer;
 
-	private final ThreadPoolExecutor renewals = pool("renewal", POOL_SIZE, new ThreadPoolExecutor.DiscardPolicy());
+	private final ThreadPoolExecutor renewals;
 
 	/**
 	 * One more than two nodes may occupy, for clean-ups. Where more nodes stall, each
@@ -47,21 +79,41 @@ final class EngineThreads implements EngineTime, Workers, AutoCloseable {
 	 * command timeouts. Also after the end: a request that notices that late has yet to
 	 * release what was granted to it.
 	 */
-	private final ThreadPoolExecutor background = pool("background", NodeTasks.THREADS + 1,
-			EngineThreads::runOnNewThread);
+	private final ThreadPoolExecutor background;
 
 	/**
 	 * Also after the end, of which each request has yet to hear.
 	 */
-	private final ThreadPoolExecutor requests = pool("request", NodeTasks.THREADS, EngineThreads::runOnNewThread);
+	private final ThreadPoolExecutor requests;
 
 	/**
 	 * A thread for each task, also after the end.
 	 */
-	private final ThreadPoolExecutor listeners = new ThreadPoolExecutor(0, Integer.MAX_VALUE, KEEP_ALIVE_SECONDS,
-			TimeUnit.SECONDS, new SynchronousQueue<>(), threads("listener"), EngineThreads::runOnNewThread);
+	private final ThreadPoolExecutor listeners;
+
+	/**
+	 * Calls of listeners, actions and callbacks that have found no thread, in order. A
+	 * listener's thread that has ended its own task takes the next one from here.
+	 */
+	private final Deque<Runnable> kept = new ConcurrentLinkedDeque<>();
 
 	private final CallbackThreads callbacks;
+
+	/**
+	 * Whether the timer is to try again to start threads.
+	 */
+	private final AtomicBoolean retrying = new AtomicBoolean();
+
+	/**
+	 * When the timer is to try again. It doubles, since a JVM logs each start of a thread
+	 * that fails.
+	 */
+	private volatile long retryMillis = SHORTEST_RETRY_MILLIS;
+
+	/**
+	 * When a thread for renewals was last known to live for the next seconds.
+	 */
+	private volatile long preparedAt = System.nanoTime() - PREPARED_NANOS;
 
 	private final @Nullable Executor callbackExecutor;
 
@@ -70,7 +122,22 @@ final class EngineThreads implements EngineTime, Workers, AutoCloseable {
 	 * @param callbackExecutor runs the callbacks, {@code null} for threads of their own
 	 */
 	EngineThreads(@Nullable Executor callbackExecutor) {
+		this(callbackExecutor, (task) -> new Thread(null, task, "lock", 0, false));
+	}
+
+	/**
+	 * Creates them, but starts none.
+	 * @param callbackExecutor as above
+	 * @param starter makes a thread, to be named and started by this
+	 */
+	EngineThreads(@Nullable Executor callbackExecutor, ThreadFactory starter) {
 		this.callbackExecutor = callbackExecutor;
+		this.starter = starter;
+		this.renewals = pool("renewal", POOL_SIZE, new ThreadPoolExecutor.DiscardPolicy());
+		this.background = pool("background", NodeTasks.THREADS + 1, EngineThreads::runOnNewThread);
+		this.requests = pool("request", NodeTasks.THREADS, EngineThreads::runOnNewThread);
+		this.listeners = new ThreadPoolExecutor(0, Integer.MAX_VALUE, KEEP_ALIVE_SECONDS, TimeUnit.SECONDS,
+				new SynchronousQueue<>(), threads("listener"), EngineThreads::runOnNewThread);
 		this.timer = new ScheduledThreadPoolExecutor(1, threads("timer"), new ThreadPoolExecutor.DiscardPolicy());
 		this.timer.setRemoveOnCancelPolicy(true);
 		this.timer.setExecuteExistingDelayedTasksAfterShutdownPolicy(false);
@@ -105,34 +172,160 @@ final class EngineThreads implements EngineTime, Workers, AutoCloseable {
 		scheduled.cancel(false);
 	}
 
+	/**
+	 * Sees at most once a second that a thread for renewals lives, which is more often
+	 * than such a thread ends while it is idle.
+	 */
+	@Override
+	public void prepareRenewals() {
+		long now = System.nanoTime();
+		if (now - this.preparedAt >= PREPARED_NANOS) {
+			if (this.renewals.getPoolSize() > 0) {
+				this.renewals.getQueue().add(NOTHING); // Idle threads count anew.
+			}
+			else {
+				this.renewals.prestartCoreThread();
+			}
+			this.preparedAt = now;
+		}
+	}
+
 	@Override
 	public void renewal(Runnable task) {
-		this.renewals.execute(task);
+		// A task that throws would end the thread, in the place of which none may be had.
+		execute(this.renewals, () -> Failures.run(task, () -> "A round of renewals"));
 	}
 
 	@Override
 	public void background(Runnable task) {
-		this.background.execute(task);
+		execute(this.background, task);
 	}
 
 	@Override
 	public void request(Runnable task) {
-		this.requests.execute(task);
+		execute(this.requests, task);
 	}
 
 	@Override
 	public void listener(Runnable task) {
-		this.listeners.execute(task);
+		if (!startListener(task)) {
+			keep(task);
+		}
+	}
+
+	@Override
+	public void interrupt(Runnable task) {
+		if (!startListener(task)) {
+			task.run();
+		}
 	}
 
 	@Override
 	public void action(Runnable task) {
-		this.listeners.execute(onCallbackExecutor(task));
+		listener(onCallbackExecutor(task));
 	}
 
 	@Override
 	public void callback(Runnable task) {
-		this.callbacks.execute(onCallbackExecutor(task));
+		Runnable code = onCallbackExecutor(task);
+		try {
+			this.callbacks.execute(code);
+		}
+		catch (OutOfMemoryError noThread) {
+			if (!keep(code) && this.kept.remove(code)) {
+				throw noThread;
+			}
+		}
+	}
+
+	/**
+	 * Gives a task to a pool with a queue: to a new thread if the pool may have one more,
+	 * and else to those that live.
+	 * @throws OutOfMemoryError if the pool has no thread and gets none
+	 */
+	private static void execute(ThreadPoolExecutor pool, Runnable task) {
+		try {
+			pool.execute(task);
+		}
+		catch (OutOfMemoryError noThread) {
+			Queue<Runnable> queue = pool.getQueue();
+			boolean queued = !pool.isShutdown() && (queue.contains(task) || queue.add(task));
+			if (pool.getPoolSize() == 0 && (!queued || queue.remove(task))) {
+				throw noThread;
+			}
+		}
+	}
+
+	/**
+	 * Runs a task on a thread of its own.
+	 * @return {@code false} if no thread can be had
+	 */
+	private boolean startListener(Runnable task) {
+		try {
+			this.listeners.execute(() -> {
+				task.run();
+				for (Runnable next = this.kept.poll(); next != null; next = this.kept.poll()) {
+					next.run();
+				}
+			});
+			return true;
+		}
+		catch (OutOfMemoryError noThread) {
+			return false;
+		}
+	}
+
+	/**
+	 * Keeps a task until a thread can be had.
+	 * @return {@code false} if the timer has no thread either, and gets one only with the
+	 * next alarm of the engine
+	 */
+	private boolean keep(Runnable task) {
+		this.kept.add(task);
+		retryLater();
+		if (this.timer.isShutdown()) {
+			runKept();
+			return true;
+		}
+		return this.timer.getPoolSize() > 0;
+	}
+
+	private void retryLater() {
+		if (this.retrying.compareAndSet(false, true)) {
+			try {
+				this.timer.schedule(this::retry, this.retryMillis, TimeUnit.MILLISECONDS);
+			}
+			catch (OutOfMemoryError noThread) {
+				// The timer has the retry all the same, and runs it with the next alarm.
+			}
+		}
+	}
+
+	private void retry() {
+		this.retrying.set(false);
+		Runnable next = this.kept.poll();
+		while (next != null && startListener(next)) {
+			next = this.kept.poll();
+		}
+		if (next == null) {
+			this.retryMillis = SHORTEST_RETRY_MILLIS;
+		}
+		else {
+			this.kept.addFirst(next);
+			this.retryMillis = Math.min(2 * this.retryMillis, LONGEST_RETRY_MILLIS);
+			retryLater();
+		}
+	}
+
+	/**
+	 * Runs on the calling thread what no other will run any more.
+	 */
+	private void runKept() {
+		for (Runnable next = this.kept.poll(); next != null; next = this.kept.poll()) {
+			if (!startListener(next)) {
+				Failures.run(next, () -> "A task at the end of the engine");
+			}
+		}
 	}
 
 	/**
@@ -156,6 +349,7 @@ final class EngineThreads implements EngineTime, Workers, AutoCloseable {
 		List.of(this.timer, this.renewals, this.background, this.requests, this.listeners)
 			.forEach(ExecutorService::shutdown);
 		this.callbacks.shutdown();
+		runKept();
 		try {
 			this.background.awaitTermination(1, TimeUnit.SECONDS);
 		}
@@ -165,7 +359,7 @@ final class EngineThreads implements EngineTime, Workers, AutoCloseable {
 		this.background.shutdownNow();
 	}
 
-	private static ThreadPoolExecutor pool(String name, int size, RejectedExecutionHandler afterTheEnd) {
+	private ThreadPoolExecutor pool(String name, int size, RejectedExecutionHandler afterTheEnd) {
 		ThreadPoolExecutor pool = new ThreadPoolExecutor(size, size, KEEP_ALIVE_SECONDS, TimeUnit.SECONDS,
 				new LinkedBlockingQueue<>(), threads(name), afterTheEnd);
 		pool.allowCoreThreadTimeOut(true);
@@ -176,11 +370,13 @@ final class EngineThreads implements EngineTime, Workers, AutoCloseable {
 		ended.getThreadFactory().newThread(task).start();
 	}
 
-	private static ThreadFactory threads(String name) {
+	private ThreadFactory threads(String name) {
 		AtomicInteger number = new AtomicInteger();
 		return (task) -> {
-			Thread thread = new Thread(task, "lock-" + name + "-" + number.incrementAndGet());
+			Thread thread = this.starter.newThread(task);
+			thread.setName("lock-" + name + "-" + number.incrementAndGet());
 			thread.setDaemon(true);
+			thread.setContextClassLoader(this.classLoader);
 			return thread;
 		};
 	}
@@ -245,7 +441,7 @@ final class EngineThreads implements EngineTime, Workers, AutoCloseable {
 
 		@Override
 		public void execute(Runnable code) {
-			this.threads.execute(() -> run(code));
+			EngineThreads.execute(this.threads, () -> run(code));
 			watch();
 		}
 

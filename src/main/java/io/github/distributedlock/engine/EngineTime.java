@@ -38,6 +38,13 @@ interface EngineTime {
 	interface Workers {
 
 		/**
+		 * Sees to it that a thread for renewals lives for the next seconds. To be called
+		 * before a lock is handed out, and once a second while one is held.
+		 * @throws OutOfMemoryError if there is none, and none can be had
+		 */
+		void prepareRenewals();
+
+		/**
 		 * Runs the renewals of one node's leases.
 		 */
 		void renewal(Runnable task);
@@ -59,6 +66,12 @@ interface EngineTime {
 		void listener(Runnable task);
 
 		/**
+		 * Interrupts a thread, which may run code of the application: on a thread like
+		 * that of a listener, or on the calling one if no other can be had.
+		 */
+		void interrupt(Runnable task);
+
+		/**
 		 * Runs what cannot wait, where the application's callbacks run: loss actions, and
 		 * what depends on the end of a stop. None waits for another.
 		 */
@@ -67,6 +80,8 @@ interface EngineTime {
 		/**
 		 * Completes futures, and runs what depends on them. None waits for another that
 		 * blocks, but for a moment.
+		 * @throws OutOfMemoryError if no thread can be had, and the engine has none that
+		 * would try again
 		 */
 		void callback(Runnable task);
 

@@ -197,6 +197,26 @@ final class Failures {
 			.build();
 	}
 
+	/**
+	 * The failure of a request as its caller gets it: the error of a process that can
+	 * have no more threads becomes an exception of the API. Every other failure stays as
+	 * it is.
+	 */
+	static Throwable explained(Throwable failure, String key) {
+		// All that tells this error from a full heap is its message.
+		boolean noThread = failure instanceof OutOfMemoryError
+				&& String.valueOf(failure.getMessage()).contains("thread");
+		return !noThread ? failure
+				: LockBackendException
+					.of("Lock '" + LockException.printable(key)
+							+ "' was not acquired, since this process can have no more threads, and a lock needs one"
+							+ " for its renewals")
+					.remedy("raise the limit (ulimit -u, or pids.max of the container), or use fewer threads")
+					.retryable(true)
+					.cause(failure)
+					.build();
+	}
+
 	static String text(long nanos) {
 		return text(Duration.ofNanos(nanos));
 	}

@@ -81,6 +81,7 @@ final class Watchdog {
 	void guard(Ownership ownership) {
 		this.guarded.add(ownership);
 		try {
+			this.workers.prepareRenewals();
 			setAlarm(ownership.lease().toRenewal(this.time.nanoTime()));
 		}
 		catch (Throwable ex) { // Such as having no thread.
@@ -160,6 +161,7 @@ final class Watchdog {
 		finally {
 			if (!this.guarded.isEmpty()) {
 				setAlarm(delay);
+				this.workers.prepareRenewals();
 			}
 		}
 		due.forEach(this::renew);

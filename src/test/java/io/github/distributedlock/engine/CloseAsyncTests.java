@@ -238,6 +238,11 @@ class CloseAsyncTests extends EngineFixture {
 	private record HeldBack(Workers workers, List<Runnable> background) implements Workers {
 
 		@Override
+		public void prepareRenewals() {
+			this.workers.prepareRenewals();
+		}
+
+		@Override
 		public void renewal(Runnable task) {
 			this.workers.renewal(task);
 		}
@@ -255,6 +260,11 @@ class CloseAsyncTests extends EngineFixture {
 		@Override
 		public void listener(Runnable task) {
 			this.workers.listener(task);
+		}
+
+		@Override
+		public void interrupt(Runnable task) {
+			this.workers.interrupt(task);
 		}
 
 		@Override

@@ -524,6 +524,9 @@ class RobustnessTests extends EngineFixture {
 		catch (Error ex) {
 			assertThat(ex).hasMessageContaining("test");
 		}
+		catch (LockBackendException ex) {
+			assertThat(ex).hasMessageContaining("no more threads").hasRootCauseInstanceOf(OutOfMemoryError.class);
+		}
 	}
 
 }

@@ -69,6 +69,10 @@ public class StillTime implements EngineTime, Workers {
 	}
 
 	@Override
+	public void prepareRenewals() {
+	}
+
+	@Override
 	public void renewal(Runnable task) {
 		this.tasks.add(task);
 	}
@@ -85,6 +89,11 @@ public class StillTime implements EngineTime, Workers {
 
 	@Override
 	public void listener(Runnable task) {
+		task.run();
+	}
+
+	@Override
+	public void interrupt(Runnable task) {
 		task.run();
 	}
 

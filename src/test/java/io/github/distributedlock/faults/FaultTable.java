@@ -66,7 +66,7 @@ final class FaultTable {
 				StandardOpenOption.WRITE); FileLock lock = channel.lock()) {
 			String before = Files.readString(table);
 			Map<String, String> rows = new TreeMap<>();
-			Stream<String> known = before.startsWith(RUN)
+			Stream<String> known = before.startsWith(RUN) && before.contains(HEAD)
 					? before.substring(before.indexOf(HEAD) + HEAD.length()).lines() : Stream.empty();
 			Stream.concat(known, Stream.of(row.strip())).forEach((each) -> rows.put(faultAndClient(each), each));
 			channel.truncate(0);

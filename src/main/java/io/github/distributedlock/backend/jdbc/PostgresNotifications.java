@@ -146,16 +146,30 @@ final class PostgresNotifications implements AutoCloseable {
 		if (this.listening && wake() != null) {
 			return; // The listener looks for new instances at its next pulse, too.
 		}
-		begin();
-		await(this.timeout, () -> this.deaf || this.heard.contains(instance));
+		if (begin()) {
+			await(this.timeout, () -> this.deaf || this.heard.contains(instance));
+		}
 	}
 
-	private synchronized void begin() {
+	/**
+	 * Begins to listen, unless this has begun.
+	 * @return {@code false} if the process can have no more threads: this registration
+	 * polls, and the next one tries again
+	 */
+	private synchronized boolean begin() {
 		if (this.thread == null && !this.closed) {
-			this.thread = new Thread(this::run, "distributed-lock-notifications");
-			this.thread.setDaemon(true);
-			this.thread.start();
+			Thread thread = new Thread(this::run, "distributed-lock-notifications");
+			thread.setDaemon(true);
+			try {
+				thread.start();
+			}
+			catch (OutOfMemoryError noThread) {
+				logger.debug("Waiters of locks poll, since no thread can be had to listen", noThread);
+				return false;
+			}
+			this.thread = thread;
 		}
+		return true;
 	}
 
 	private void await(int millis, BooleanSupplier condition) {

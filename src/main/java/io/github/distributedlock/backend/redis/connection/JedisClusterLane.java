@@ -185,7 +185,12 @@ final class JedisClusterLane implements Lane, Link, SignalConnector {
 		long now = System.nanoTime();
 		ClusterConnectionProvider slots = this.slots;
 		if (slots != null && now - last >= this.timeout.toNanos() && this.refreshedAt.compareAndSet(last, now)) {
-			this.background.execute(() -> refresh(slots));
+			try {
+				this.background.execute(() -> refresh(slots));
+			}
+			catch (OutOfMemoryError noThread) {
+				this.refreshedAt.set(last); // The next command that fails tries again.
+			}
 		}
 	}
 

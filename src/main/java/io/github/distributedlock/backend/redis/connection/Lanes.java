@@ -70,9 +70,18 @@ public record Lanes(Lane commands, Lane renewals) {
 				}
 			}
 			else {
-				this.opening.begin();
+				begin();
 			}
 			return this.others.run(step);
+		}
+
+		private void begin() {
+			try {
+				this.opening.begin();
+			}
+			catch (OutOfMemoryError noThread) {
+				logger.debug("Renewing on other connections", noThread);
+			}
 		}
 
 		// Of the nodes of a cluster, one may have no connection left to give while others

@@ -128,8 +128,7 @@ final class NotificationSubscription implements Listening, SignalConnector.Liste
 		if (isKnown()) {
 			checkPulse(key);
 		}
-		else {
-			begin();
+		else if (begin()) {
 			awaitKnown();
 		}
 		LockBackendException failure = this.failure;
@@ -236,13 +235,25 @@ final class NotificationSubscription implements Listening, SignalConnector.Liste
 		inform(this.listener::onResubscribed);
 	}
 
-	private synchronized void begin() {
+	/**
+	 * Begins the subscription, unless it has begun.
+	 * @return {@code false} if the process can have no more threads: this registration
+	 * polls, and the next one tries again
+	 */
+	private synchronized boolean begin() {
 		if (this.thread == null && !this.closed) {
 			Thread thread = new Thread(this::listen, "distributed-lock-wake");
 			thread.setDaemon(true);
-			thread.start();
+			try {
+				thread.start();
+			}
+			catch (OutOfMemoryError noThread) {
+				warn("no thread can be had to listen", noThread);
+				return false;
+			}
 			this.thread = thread;
 		}
+		return true;
 	}
 
 	private void listen() {

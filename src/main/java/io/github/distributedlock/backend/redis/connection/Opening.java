@@ -3,6 +3,7 @@ package io.github.distributedlock.backend.redis.connection;
 import java.time.Duration;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ExecutionException;
+import java.util.concurrent.Executor;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
 import java.util.function.LongSupplier;
@@ -21,7 +22,8 @@ import org.springframework.dao.DataAccessException;
  * <p>
  * Invariants: at most one opening is under way. What comes of it is kept by the opener,
  * even if no thread waits any more. Only the first opening is waited for longer, and only
- * until its time is over, or it has ended in any way.
+ * until its time is over, or it has ended in any way. If the process can have no more
+ * threads, each thread that waits opens on its own, since it can wait for no other.
  *
  * @param <T> the type of what is opened
  */
@@ -30,7 +32,7 @@ final class Opening<T> {
 	/** For the first opening of a backend. */
 	static final Duration FIRST = Duration.ofSeconds(5);
 
-	private final SimpleAsyncTaskExecutor threads = new SimpleAsyncTaskExecutor("distributed-lock-open-");
+	private final Executor threads;
 
 	private final Supplier<T> opener;
 
@@ -57,15 +59,21 @@ final class Opening<T> {
 	 * @param first how long the very first may take, if that is longer
 	 */
 	Opening(Supplier<T> opener, Duration timeout, Duration first) {
-		this(opener, timeout, first, System::nanoTime);
+		this(opener, timeout, first, System::nanoTime, threads());
 	}
 
-	Opening(Supplier<T> opener, Duration timeout, Duration first, LongSupplier nanoTime) {
+	Opening(Supplier<T> opener, Duration timeout, Duration first, LongSupplier nanoTime, Executor threads) {
 		this.opener = opener;
 		this.timeoutNanos = timeout.toNanos();
 		this.firstNanos = first.toNanos();
 		this.nanoTime = nanoTime;
-		this.threads.setDaemon(true);
+		this.threads = threads;
+	}
+
+	private static Executor threads() {
+		SimpleAsyncTaskExecutor threads = new SimpleAsyncTaskExecutor("distributed-lock-open-");
+		threads.setDaemon(true);
+		return threads;
 	}
 
 	/**
@@ -95,11 +103,21 @@ final class Opening<T> {
 			throw new UnsentException("interrupted while the connection was being opened", ex);
 		}
 		catch (ExecutionException ex) {
-			if (ex.getCause() instanceof DataAccessException failure) {
-				throw new UnsentException(failure);
-			}
-			throw new IllegalStateException(ex.getCause());
+			throw unsent(ex.getCause());
 		}
+		catch (OutOfMemoryError noThread) {
+			try {
+				return open();
+			}
+			catch (RuntimeException ex) {
+				throw unsent(ex);
+			}
+		}
+	}
+
+	private static RuntimeException unsent(@Nullable Throwable failure) {
+		return (failure instanceof DataAccessException known) ? new UnsentException(known)
+				: new IllegalStateException(failure);
 	}
 
 	synchronized long timeout(long nanos) {
@@ -109,6 +127,7 @@ final class Opening<T> {
 
 	/**
 	 * Begins it, unless it is under way, and does not wait.
+	 * @throws OutOfMemoryError if the process can have no more threads
 	 */
 	synchronized CompletableFuture<T> begin() {
 		CompletableFuture<T> opening = this.underWay;

@@ -194,7 +194,12 @@ final class PooledLane<L extends PooledLane.Pooled> implements Lane, Combiner.Wi
 		if (all) {
 			this.generation.compareAndSet(link.generation, link.generation + 1);
 		}
-		this.closers.execute(link::close);
+		try {
+			this.closers.execute(link::close);
+		}
+		catch (OutOfMemoryError noThread) {
+			link.close();
+		}
 	}
 
 	// So that a burst leaves none behind.

@@ -116,12 +116,22 @@ final class SentinelMaster {
 		if (known == null) {
 			Lane.requireOpen(this.closed);
 			known = greatest(query());
-			Thread thread = this.threads.newThread(this::watch);
-			thread.start();
-			this.watcher = thread;
+			this.watcher = started();
 			this.master = known;
 		}
 		return known.node();
+	}
+
+	private Thread started() {
+		try {
+			Thread thread = this.threads.newThread(this::watch);
+			thread.start();
+			return thread;
+		}
+		catch (OutOfMemoryError noThread) {
+			throw new RedisConnectionFailureException("no thread can be had to watch what the Sentinels name",
+					noThread);
+		}
 	}
 
 	/**

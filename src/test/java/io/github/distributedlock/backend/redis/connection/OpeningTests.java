@@ -64,6 +64,14 @@ class OpeningTests {
 	}
 
 	@Test
+	void whoeverWaitsOpensWhereNoThreadCanBeHad() {
+		Opening<String> limited = new Opening<>(this.opener, TIMEOUT, Opening.FIRST, System::nanoTime, (task) -> {
+			throw new OutOfMemoryError("unable to create native thread (test)");
+		});
+		assertThat(limited.await()).isEqualTo("opened");
+	}
+
+	@Test
 	void theVeryFirstMayTakeLongerThanACommand() {
 		this.opener = () -> {
 			CompletableFuture
@@ -89,7 +97,8 @@ class OpeningTests {
 	void nobodyIsPatientWithTheVeryFirstForEver() {
 		AtomicLong now = new AtomicLong();
 		long timeout = TIMEOUT.toNanos();
-		Opening<String> stuck = new Opening<>(this::openedWhenLetGo, TIMEOUT, Opening.FIRST, () -> now.get());
+		Opening<String> stuck = new Opening<>(this::openedWhenLetGo, TIMEOUT, Opening.FIRST, () -> now.get(),
+				this.threads);
 		Thread waiting = new Thread(() -> stuck.await());
 		waiting.start();
 		await("the first is begun").until(() -> waiting.getState() == Thread.State.TIMED_WAITING);

@@ -65,6 +65,18 @@ class PooledLaneTests {
 	}
 
 	@Test
+	void connectionIsClosedByTheCallerWhereNoThreadCanBeHad() {
+		PooledLane<JedisLink> limited = new PooledLane<>(this::open, 1, ENDLESS, (task) -> {
+			throw new OutOfMemoryError("unable to create native thread (test)");
+		});
+		JedisLink link = limited.borrow(PATIENT);
+		limited.discard(link);
+		assertThat(link.connection().isConnected()).isFalse();
+		assertThat(limited.borrow(PATIENT)).as("another one").isNotSameAs(link);
+		limited.close();
+	}
+
+	@Test
 	void whatIsIdleIsBorrowedAtOnce() {
 		this.lane.run((link) -> null);
 		delayConnections();
