@@ -143,8 +143,9 @@ final class Stores {
 	/**
 	 * Gives each store beside the default one an engine, which is injected by its name
 	 * only. The engine of the default store has such a name, too. Where locks are in
-	 * memory only, as in tests, that engine stands in for every store. Runs when all beans
-	 * of the application are known, so that one that has such a name stays what it is.
+	 * memory only, as in tests, that engine stands in for every store. Runs when all
+	 * beans of the application are known, so that one that has such a name stays what it
+	 * is.
 	 */
 	static final class Registrar implements BeanDefinitionRegistryPostProcessor {
 

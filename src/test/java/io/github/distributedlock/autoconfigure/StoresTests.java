@@ -103,8 +103,8 @@ class StoresTests {
 		for (String stores : List.of("memory,redis", "redis", "memory")) {
 			this.both.withPropertyValues("distributed-lock.backend=" + stores)
 				.withConfiguration(AutoConfigurations.of(LaterBeans.class))
-				.run((context) -> assertThat(context.getBeansOfType(String.class)).containsKeys("memoryLock", "jdbcLock",
-						"redisLock"));
+				.run((context) -> assertThat(context.getBeansOfType(String.class)).containsKeys("memoryLock",
+						"jdbcLock", "redisLock"));
 		}
 	}
 

@@ -254,7 +254,8 @@ record Session(Connection connection, Statements sql, Supervisor supervisor) {
 
 	private <T extends @Nullable Object> T run(String statement, Use<T> use, Object... values) throws SQLException {
 		try (PreparedStatement prepared = this.connection.prepareStatement(statement)) {
-			prepared.setMaxRows(0); // The URL may limit the rows that MySQL's driver reads.
+			prepared.setMaxRows(0); // The URL may limit the rows that MySQL's driver
+									// reads.
 			for (int i = 0; i < values.length; i++) {
 				prepared.setObject(i + 1, values[i]);
 			}
