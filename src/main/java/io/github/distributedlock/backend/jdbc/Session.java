@@ -43,15 +43,15 @@ record Session(Connection connection, Statements sql, Supervisor supervisor) {
 	/**
 	 * What is done with a statement that is prepared.
 	 */
-	private interface Use<T extends @Nullable Object> {
+	private interface Use<T> {
 
-		T of(PreparedStatement statement) throws SQLException;
+		@Nullable T of(PreparedStatement statement) throws SQLException;
 
 	}
 
-	private interface Reader<T extends @Nullable Object> {
+	private interface Reader<T> {
 
-		T read(ResultSet rows) throws SQLException;
+		@Nullable T read(ResultSet rows) throws SQLException;
 
 	}
 
@@ -226,7 +226,7 @@ record Session(Connection connection, Statements sql, Supervisor supervisor) {
 	}
 
 	boolean execute(String statement) throws SQLException {
-		return run(statement, PreparedStatement::execute);
+		return Boolean.TRUE.equals(run(statement, PreparedStatement::execute));
 	}
 
 	/**
@@ -238,13 +238,12 @@ record Session(Connection connection, Statements sql, Supervisor supervisor) {
 	}
 
 	private boolean changes(String statement, Object... values) throws SQLException {
-		return run(statement,
+		return Boolean.TRUE.equals(run(statement,
 				(prepared) -> prepared.execute() ? prepared.getResultSet().next() : prepared.getUpdateCount() > 0,
-				values);
+				values));
 	}
 
-	private <T extends @Nullable Object> T query(String statement, Reader<T> reader, Object... values)
-			throws SQLException {
+	private <T> @Nullable T query(String statement, Reader<T> reader, Object... values) throws SQLException {
 		return run(statement, (prepared) -> {
 			try (ResultSet rows = prepared.executeQuery()) {
 				return reader.read(rows);
@@ -252,10 +251,10 @@ record Session(Connection connection, Statements sql, Supervisor supervisor) {
 		}, values);
 	}
 
-	private <T extends @Nullable Object> T run(String statement, Use<T> use, Object... values) throws SQLException {
+	private <T> @Nullable T run(String statement, Use<T> use, Object... values) throws SQLException {
 		try (PreparedStatement prepared = this.connection.prepareStatement(statement)) {
-			prepared.setMaxRows(0); // The URL may limit the rows that MySQL's driver
-									// reads.
+			// The URL may limit the rows that MySQL's driver reads.
+			prepared.setMaxRows(0);
 			for (int i = 0; i < values.length; i++) {
 				prepared.setObject(i + 1, values[i]);
 			}
