@@ -1,10 +1,18 @@
 package io.github.distributedlock.faults;
 
+import java.util.List;
+
 import io.github.distributedlock.fixtures.Client;
+import io.github.distributedlock.fixtures.RedisCluster;
+import io.github.distributedlock.fixtures.RedisServers;
+import io.github.distributedlock.fixtures.Relay;
+import io.github.distributedlock.fixtures.Variant;
 import org.junit.jupiter.api.Tag;
 import redis.clients.jedis.Jedis;
 import redis.clients.jedis.args.ClientType;
 import redis.clients.jedis.params.ClientKillParams;
+
+import org.springframework.data.redis.connection.RedisClusterConfiguration;
 
 /**
  * Connections that end, or that cannot be had.
@@ -43,6 +51,36 @@ class ConnectionFaultsTests {
 				admin.configSet("maxclients", before);
 			}
 		});
+	}
+
+	@EachClient
+	void allConnectionsAreForgotten(Client client) throws Exception {
+		FaultRow.of("all connections forgotten by a NAT, nothing passes on them", client)
+			.relayed()
+			.promising(Promise.NOTHING_LOST)
+			.run((trial) -> {
+				trial.holder().relay().silence();
+				trial.rival().relay().silence();
+			});
+	}
+
+	@EachClient
+	void allConnectionsToAClusterAreForgotten(Client client) throws Exception {
+		Relay nat = new Relay(1);
+		FaultRow.of("all connections to a cluster forgotten by a NAT", client)
+			.on(() -> behind(nat))
+			.promising(Promise.NOTHING_LOST)
+			.run((trial) -> nat.silence());
+		nat.close();
+	}
+
+	private static Deployment behind(Relay nat) {
+		RedisCluster cluster = RedisCluster.start(Variant.SERVER, 1, "cluster-announce-port " + nat.port());
+		RedisServers.Server master = cluster.masters().get(0);
+		nat.leadTo(master.port());
+		return new Deployment(new RedisClusterConfiguration(List.of("localhost:" + nat.port())), Trial.SETTINGS,
+				() -> master, () -> {
+				}, cluster::close);
 	}
 
 	private static void kill(Trial trial, ClientType type) throws InterruptedException {

@@ -163,11 +163,9 @@ public final class RedisLockBackend implements LockBackend {
 
 	private @Nullable AcquireResult acquireIfFree(Steps steps, Link link, Claim claim) {
 		long begin = System.nanoTime();
-		// After a slow command no second one is sent: the lock is not ours, unless the
-		// client of a cluster has sent the command twice.
+		// After a slow command no second one is sent: the lock is not ours.
 		AcquireResult result = Steps.acquireIfFree(link, this.names.lock(claim.key()), claim,
-				() -> this.connections.cluster()
-						|| System.nanoTime() - begin <= this.settings.commandTimeout().toNanos() / 4);
+				() -> System.nanoTime() - begin <= this.settings.commandTimeout().toNanos() / 4);
 		return (!result.acquired() && LockCodec.holder(claim.owner()).equals(result.holder()))
 				? steps.acquire(link, claim, false) : result;
 	}

@@ -64,8 +64,8 @@ public record Command(Verb verb, byte[] key, byte[][] arguments, @Nullable Comma
 	 */
 	public enum Verb {
 
-		ASKING, CAD, CAS, DEL, DELEX, DELIFEQ, EVAL, EVALSHA, EXEC, GET, INFO, MULTI, PEXPIRE, PING, PTTL, PUBLISH,
-		SENTINEL, SET, TIME, UNWATCH, WAIT, WATCH, ZADD, ZRANGE, ZREM;
+		ASKING, CAD, CAS, CLUSTER, DEL, DELEX, DELIFEQ, EVAL, EVALSHA, EXEC, GET, INFO, MULTI, PEXPIRE, PING, PTTL,
+		PUBLISH, SENTINEL, SET, TIME, UNWATCH, WAIT, WATCH, ZADD, ZRANGE, ZREM;
 
 		private final byte[] bytes = KeyNames.bytes(name());
 

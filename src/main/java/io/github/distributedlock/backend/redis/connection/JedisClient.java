@@ -4,14 +4,12 @@ import java.time.Duration;
 import java.util.Map;
 import java.util.Objects;
 import java.util.Optional;
-import java.util.Set;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicReference;
 import java.util.function.BooleanSupplier;
 import java.util.function.Function;
 import java.util.function.Supplier;
 import java.util.function.UnaryOperator;
-import java.util.stream.Collectors;
 
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
@@ -22,7 +20,6 @@ import redis.clients.jedis.DefaultJedisClientConfig;
 import redis.clients.jedis.HostAndPort;
 import redis.clients.jedis.JedisClientConfig;
 import redis.clients.jedis.exceptions.JedisException;
-import redis.clients.jedis.providers.ClusterConnectionProvider;
 
 import org.springframework.data.redis.connection.RedisClusterConfiguration;
 import org.springframework.data.redis.connection.RedisNode;
@@ -51,6 +48,8 @@ final class JedisClient implements SignalConnector {
 
 	private final Duration timeout;
 
+	private final BoundedOpener opener;
+
 	private final Supplier<RedisNode> server;
 
 	private final JedisClientConfig settings;
@@ -60,6 +59,7 @@ final class JedisClient implements SignalConnector {
 	private JedisClient(JedisConnectionFactory application, Duration timeout) {
 		this.application = application;
 		this.timeout = timeout;
+		this.opener = new BoundedOpener(BoundedOpener.time(timeout));
 		RedisSentinelConfiguration servers = application.getSentinelConfiguration();
 		RedisStandaloneConfiguration standalone = Objects.requireNonNull(application.getStandaloneConfiguration());
 		this.sentinels = (servers != null) ? new SentinelMaster(servers, this::sentinel, timeout) : null;
@@ -84,8 +84,9 @@ final class JedisClient implements SignalConnector {
 		boolean tls = client.application.getClientConfiguration().isUseSsl();
 		RedisClusterConfiguration cluster = client.application.getClusterConfiguration();
 		if (cluster != null) {
-			JedisClusterLane commands = client.lane(cluster, COMMANDS);
-			return new OwnConnections(new Lanes(commands, client.lane(cluster, RENEWALS)), null, commands,
+			ClusterLane commands = client.lane(cluster, COMMANDS);
+			return new OwnConnections(new Lanes(commands, client.lane(cluster, RENEWALS)), null,
+					() -> commands.atAnyMaster((node) -> new Connected(client.connect(node).connection(), commands)),
 					commands::master, null, tls, "+cluster", () -> {
 					});
 		}
@@ -97,13 +98,13 @@ final class JedisClient implements SignalConnector {
 				});
 	}
 
-	private JedisClusterLane lane(RedisClusterConfiguration cluster, int connections) {
-		Set<HostAndPort> seeds = cluster.getClusterNodes()
-			.stream()
-			.map(JedisClient::address)
-			.collect(Collectors.toSet());
-		return new JedisClusterLane(() -> new ClusterConnectionProvider(seeds, this.settings),
-				(node) -> connect(node, this.settings, () -> true), connections, this.timeout);
+	private ClusterLane lane(RedisClusterConfiguration cluster, int connections) {
+		return new ClusterLane(ClusterLane.seeds(cluster),
+				(node) -> new PooledLane<>(() -> connect(node), connections, this.timeout), this.timeout);
+	}
+
+	private JedisLink connect(String node) {
+		return connect(HostAndPort.from(node), this.settings, () -> true);
 	}
 
 	private static HostAndPort address(RedisNode node) {
@@ -116,8 +117,10 @@ final class JedisClient implements SignalConnector {
 	}
 
 	private JedisLink connect(HostAndPort server, JedisClientConfig settings, BooleanSupplier leadsToMaster) {
-		return JedisLink
-			.translating(() -> new JedisLink(new Connection(server, settings), this.timeout, leadsToMaster));
+		return this.opener.open(
+				() -> JedisLink
+					.translating(() -> new JedisLink(new Connection(server, settings), this.timeout, leadsToMaster)),
+				JedisLink::close);
 	}
 
 	@Override
@@ -138,10 +141,11 @@ final class JedisClient implements SignalConnector {
 	private JedisClientConfig settings(Function<JedisClientConfiguration, JedisConnectionFactory> factory,
 			JedisClientConfigBuilderCustomizer last) {
 		AtomicReference<DefaultJedisClientConfig.@Nullable Builder> settings = new AtomicReference<>();
-		UnaryOperator<Object> timeout = (ignored) -> this.timeout;
+		Duration longest = BoundedOpener.time(this.timeout);
+		UnaryOperator<Object> timeout = (ignored) -> longest;
 		UnaryOperator<Object> customizer = (given) -> Optional.of((JedisClientConfigBuilderCustomizer) (builder) -> {
 			((Optional<?>) given).ifPresent((one) -> ((JedisClientConfigBuilderCustomizer) one).customize(builder));
-			int millis = Math.toIntExact(this.timeout.toMillis());
+			int millis = Math.toIntExact(longest.toMillis());
 			last.customize(builder.connectionTimeoutMillis(millis).socketTimeoutMillis(millis));
 			settings.set(builder);
 		});

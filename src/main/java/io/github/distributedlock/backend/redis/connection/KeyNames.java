@@ -94,7 +94,14 @@ public final class KeyNames {
 	 * @return the slot
 	 */
 	public int slot(String key) {
-		return ClusterSlotHashUtil.calculateSlot(lock(key));
+		return slot(lock(key));
+	}
+
+	/**
+	 * Returns the slot of a Redis key.
+	 */
+	static int slot(byte[] redisKey) {
+		return ClusterSlotHashUtil.calculateSlot(redisKey);
 	}
 
 	private byte[] name(String companion, String key) {

@@ -2,21 +2,18 @@ package io.github.distributedlock.backend.redis.connection;
 
 import java.time.Duration;
 import java.util.HashMap;
+import java.util.List;
 import java.util.Map;
 import java.util.Objects;
 import java.util.Optional;
-import java.util.concurrent.ExecutionException;
 import java.util.concurrent.TimeUnit;
-import java.util.concurrent.TimeoutException;
 import java.util.concurrent.atomic.AtomicBoolean;
-import java.util.concurrent.atomic.AtomicLong;
 import java.util.concurrent.locks.LockSupport;
 import java.util.function.Function;
 import java.util.function.Supplier;
 import java.util.function.UnaryOperator;
 import java.util.stream.Stream;
 
-import io.lettuce.core.AbstractRedisClient;
 import io.lettuce.core.ClientOptions;
 import io.lettuce.core.RedisChannelHandler;
 import io.lettuce.core.RedisClient;
@@ -24,18 +21,17 @@ import io.lettuce.core.RedisConnectionStateListener;
 import io.lettuce.core.RedisCredentialsProvider;
 import io.lettuce.core.SocketOptions;
 import io.lettuce.core.TimeoutOptions;
+import io.lettuce.core.api.StatefulConnection;
 import io.lettuce.core.api.StatefulRedisConnection;
-import io.lettuce.core.cluster.RedisClusterClient;
-import io.lettuce.core.cluster.models.partitions.RedisClusterNode;
 import io.lettuce.core.codec.ByteArrayCodec;
 import io.lettuce.core.pubsub.RedisPubSubAdapter;
 import io.lettuce.core.pubsub.StatefulRedisPubSubConnection;
+import io.lettuce.core.resource.ClientResources;
 import io.github.distributedlock.backend.redis.connection.Command.Verb;
 import org.jspecify.annotations.Nullable;
-import org.slf4j.Logger;
-import org.slf4j.LoggerFactory;
 
 import org.springframework.beans.DirectFieldAccessor;
+import org.springframework.data.redis.connection.RedisClusterConfiguration;
 import org.springframework.data.redis.connection.RedisConfiguration;
 import org.springframework.data.redis.connection.RedisNode;
 import org.springframework.data.redis.connection.RedisPassword;
@@ -54,8 +50,6 @@ import org.springframework.data.redis.connection.lettuce.RedisCredentialsProvide
  * server that is, or was, the master. The connections are Lettuce's own.
  */
 final class LettuceClient implements SignalConnector {
-
-	private static final Logger logger = LoggerFactory.getLogger(LettuceClient.class);
 
 	/** As many steps may have a connection of their own at once. */
 	private static final int EXCLUSIVE = 8;
@@ -77,14 +71,13 @@ final class LettuceClient implements SignalConnector {
 
 	private final @Nullable SentinelMaster sentinels;
 
-	private final LettuceLane commands;
-
-	private final AtomicLong refreshedAt;
-
-	private volatile @Nullable RedisClusterClient cluster;
+	private final BoundedOpener opener;
 
 	/** By the server. */
 	private final Map<RedisConfiguration, LettuceConnectionFactory> clients = new HashMap<>();
+
+	/** The threads of all clients, if the application has given none. */
+	private @Nullable ClientResources resources;
 
 	private boolean closed;
 
@@ -94,18 +87,18 @@ final class LettuceClient implements SignalConnector {
 		this.timeout = timeout;
 		this.sentinels = (this.server instanceof RedisSentinelConfiguration servers)
 				? new SentinelMaster(servers, this::sentinel, timeout) : null;
-		this.commands = lane();
-		this.refreshedAt = new AtomicLong(System.nanoTime() - timeout.toNanos());
+		this.opener = new BoundedOpener(BoundedOpener.time(timeout));
 	}
 
 	static OwnConnections derive(Object application, Duration timeout) {
 		LettuceClient client = new LettuceClient((LettuceConnectionFactory) application, timeout);
 		boolean tls = client.application.getClientConfiguration().isUseSsl();
-		Lanes shared = new Lanes(client.commands, client.lane());
-		if (client.application.isClusterAware()) {
-			return new OwnConnections(shared, null, client, client::masterInCluster, null, tls, "+cluster",
-					client::close);
+		if (client.server instanceof RedisClusterConfiguration cluster) {
+			ClusterLane commands = client.lane(cluster);
+			return new OwnConnections(new Lanes(commands, client.lane(cluster)), null, client.signals(commands),
+					commands::master, null, tls, "+cluster", client::close);
 		}
+		Lanes shared = new Lanes(new LettuceLane(client::connect, timeout), new LettuceLane(client::connect, timeout));
 		Lanes exclusive = new Lanes(new PooledLane<>(client::connect, EXCLUSIVE, timeout),
 				new PooledLane<>(client::connect, EXCLUSIVE, timeout));
 		return new OwnConnections(shared, exclusive, client,
@@ -127,59 +120,30 @@ final class LettuceClient implements SignalConnector {
 		return server;
 	}
 
-	private LettuceLane lane() {
-		return new LettuceLane(this.application.isClusterAware() ? this::connectToCluster : this::connect, this.timeout,
-				this::refreshSlots);
+	private ClusterLane lane(RedisClusterConfiguration cluster) {
+		return new ClusterLane(ClusterLane.seeds(cluster),
+				(node) -> new LettuceLane(
+						() -> new LettuceLink(connected(server(node), settings(),
+								(client) -> client.connect(ByteArrayCodec.INSTANCE)), this.timeout, () -> true),
+						this.timeout),
+				this.timeout);
 	}
 
-	// One connection for all masters, of which none that stalls delays the commands for
-	// another. It follows redirections.
-	private LettuceLink connectToCluster() {
-		RedisClusterClient client = (RedisClusterClient) client(this.server, settings());
-		try {
-			LettuceLink link = new LettuceLink(client.connect(ByteArrayCodec.INSTANCE), this.timeout, () -> true);
-			this.cluster = client;
-			return link;
-		}
-		catch (RuntimeException ex) {
-			throw LettuceLink.translated(ex);
-		}
+	private SignalConnector signals(ClusterLane cluster) {
+		return () -> cluster.atAnyMaster((node) -> new Connected(
+				connected(server(node), settings(), (client) -> client.connectPubSub(ByteArrayCodec.INSTANCE)), cluster,
+				new AtomicBoolean()));
 	}
 
-	// In the background, and at most once each command timeout.
-	private void refreshSlots() {
-		long last = this.refreshedAt.get();
-		long now = System.nanoTime();
-		RedisClusterClient cluster = this.cluster;
-		if (cluster != null && now - last >= this.timeout.toNanos() && this.refreshedAt.compareAndSet(last, now)) {
-			cluster.refreshPartitionsAsync();
-		}
-	}
-
-	// A node that was known before may be gone, or live on outside the cluster.
-	private void awaitPartitions(RedisClusterClient client) {
-		try {
-			client.refreshPartitionsAsync().toCompletableFuture().get(this.timeout.toNanos(), TimeUnit.NANOSECONDS);
-		}
-		catch (ExecutionException | TimeoutException ex) {
-			logger.debug("The nodes of the cluster are not known anew", ex);
-		}
-		catch (InterruptedException ex) {
-			Thread.currentThread().interrupt();
-		}
-	}
-
-	private @Nullable Object masterInCluster(int slot) {
-		RedisClusterClient cluster = this.cluster;
-		RedisClusterNode master = (cluster != null) ? cluster.getPartitions().getMasterBySlot(slot) : null;
-		return (master != null) ? master.getNodeId() : null;
+	private RedisConfiguration server(String node) {
+		return server(SentinelMaster.standalone(RedisNode.fromString(node)));
 	}
 
 	private LettuceLink connect() {
 		RedisNode master = namedMaster();
-		RedisClient client = (RedisClient) client(serverNow(master), settings());
-		return new LettuceLink(connected(() -> client.connect(ByteArrayCodec.INSTANCE)), this.timeout,
-				() -> master == namedMaster());
+		return new LettuceLink(
+				connected(serverNow(master), settings(), (client) -> client.connect(ByteArrayCodec.INSTANCE)),
+				this.timeout, () -> master == namedMaster());
 	}
 
 	private @Nullable RedisNode namedMaster() {
@@ -200,21 +164,13 @@ final class LettuceClient implements SignalConnector {
 
 	@Override
 	public SignalConnection open() {
-		if (this.application.isClusterAware()) {
-			RedisClusterClient client = (RedisClusterClient) client(this.server, settings());
-			if (this.cluster != null) {
-				awaitPartitions(client);
-			}
-			return new Connected(connected(() -> client.connectPubSub(ByteArrayCodec.INSTANCE)), this.commands.open(),
-					new AtomicBoolean());
-		}
 		return open(serverNow(namedMaster()), settings(), (client) -> client.connectPubSub(ByteArrayCodec.INSTANCE));
 	}
 
 	// Of the same kind as the lanes': Lettuce needs 70 ms to load the other one.
 	@Override
 	public SignalConnection openForCommands() {
-		return this.application.isClusterAware() ? open() : openForCommands(serverNow(namedMaster()), settings());
+		return openForCommands(serverNow(namedMaster()), settings());
 	}
 
 	private Connected openForCommands(RedisConfiguration server, LettuceClientConfiguration settings) {
@@ -223,8 +179,7 @@ final class LettuceClient implements SignalConnector {
 
 	private Connected open(RedisConfiguration server, LettuceClientConfiguration settings,
 			Function<RedisClient, StatefulRedisConnection<byte[], byte[]>> kind) {
-		RedisClient client = (RedisClient) client(server, settings);
-		StatefulRedisConnection<byte[], byte[]> connection = connected(() -> kind.apply(client));
+		StatefulRedisConnection<byte[], byte[]> connection = connected(server, settings, kind);
 		return new Connected(connection, new LettuceLink(connection, this.timeout, () -> true), new AtomicBoolean());
 	}
 
@@ -248,9 +203,9 @@ final class LettuceClient implements SignalConnector {
 		};
 	}
 
-	private synchronized AbstractRedisClient client(RedisConfiguration server, LettuceClientConfiguration settings) {
+	private synchronized RedisClient client(RedisConfiguration server, LettuceClientConfiguration settings) {
 		Lane.requireOpen(this.closed);
-		return this.clients.computeIfAbsent(server, (first) -> {
+		return (RedisClient) this.clients.computeIfAbsent(server, (first) -> {
 			LettuceConnectionFactory factory = new LettuceConnectionFactory(first, settings);
 			factory.afterPropertiesSet();
 			factory.start();
@@ -259,18 +214,21 @@ final class LettuceClient implements SignalConnector {
 	}
 
 	// Asked for an answer first. Any will do, also that the user may not ask.
-	private <C extends StatefulRedisConnection<byte[], byte[]>> C connected(Supplier<C> opener) {
-		return untilReady(() -> {
-			C connection = opener.get();
+	private <C extends StatefulRedisConnection<byte[], byte[]>> C connected(RedisConfiguration server,
+			LettuceClientConfiguration settings, Function<RedisClient, C> kind) {
+		RedisClient client = client(server, settings);
+		return untilReady(() -> this.opener.open(() -> {
+			C connection = kind.apply(client);
 			try {
-				new LettuceLink(connection, this.timeout, () -> true).exchange(Command.at(new byte[0], Verb.PING));
+				new LettuceLink(connection, BoundedOpener.time(this.timeout), () -> true)
+					.exchange(Command.at(new byte[0], Verb.PING));
 				return connection;
 			}
 			catch (RuntimeException ex) {
-				connection.close();
+				connection.closeAsync();
 				throw ex;
 			}
-		});
+		}, StatefulConnection::closeAsync));
 	}
 
 	static <T> T untilReady(Supplier<T> opener) {
@@ -297,28 +255,49 @@ final class LettuceClient implements SignalConnector {
 		UnaryOperator<Object> options = (application) -> Optional
 			.of(((Optional<?>) application).map((given) -> options((ClientOptions) given))
 				.orElseGet(() -> options(ClientOptions.create())));
+		UnaryOperator<Object> resources = (application) -> Optional
+			.of(((Optional<?>) application).map(ClientResources.class::cast).orElseGet(this::resources));
 		return DerivedSettings.override(LettuceClientConfiguration.class, this.application.getClientConfiguration(),
-				Map.of("getCommandTimeout", (ignored) -> this.timeout, "getClientOptions", options, "getReadFrom",
-						(ignored) -> Optional.empty(), "getShutdownQuietPeriod", (ignored) -> Duration.ZERO));
+				Map.of("getCommandTimeout", (ignored) -> BoundedOpener.time(this.timeout), "getClientOptions", options,
+						"getClientResources", resources, "getReadFrom", (ignored) -> Optional.empty(),
+						"getShutdownQuietPeriod", (ignored) -> Duration.ZERO));
+	}
+
+	private synchronized ClientResources resources() {
+		ClientResources resources = (this.resources != null) ? this.resources : ClientResources.create();
+		this.resources = resources;
+		return resources;
 	}
 
 	// A connection that reconnects sends again what was under way, and a SET NX that had
-	// succeeded would answer that the lock is busy. So ours do not; lanes open new ones.
-	// In a cluster they have to: Lettuce would keep one that does not, and refuse every
-	// command for its master, whatever else became of it. Each thread watches the time of
-	// its command itself; Lettuce would set a timer for each.
+	// succeeded would answer that the lock is busy. It also waits for up to 30 s before
+	// it
+	// reconnects. So ours do not; lanes open new ones. Each thread watches the time of
+	// its
+	// command itself; Lettuce would set a timer for each.
 	private ClientOptions options(ClientOptions application) {
-		SocketOptions socket = application.getSocketOptions().mutate().connectTimeout(this.timeout).build();
+		SocketOptions socket = application.getSocketOptions()
+			.mutate()
+			.connectTimeout(BoundedOpener.time(this.timeout))
+			.build();
 		return application.mutate()
-			.autoReconnect(this.application.isClusterAware())
+			.autoReconnect(false)
 			.timeoutOptions(TimeoutOptions.create())
 			.socketOptions(socket)
 			.build();
 	}
 
+	// The end of a client waits for its event loops without bound.
 	private synchronized void close() {
 		this.closed = true;
-		this.clients.values().forEach(LettuceConnectionFactory::destroy);
+		List<LettuceConnectionFactory> clients = List.copyOf(this.clients.values());
+		ClientResources own = this.resources;
+		BoundedOpener.end(() -> {
+			clients.forEach(LettuceConnectionFactory::destroy);
+			if (own != null) {
+				own.shutdown(0, 2, TimeUnit.SECONDS).syncUninterruptibly();
+			}
+		});
 	}
 
 	/**

@@ -1,6 +1,7 @@
 package io.github.distributedlock.backend.redis.connection;
 
 import java.time.Duration;
+import java.util.Objects;
 import java.util.concurrent.atomic.AtomicReference;
 import java.util.function.Function;
 import java.util.function.Supplier;
@@ -13,17 +14,14 @@ import org.springframework.dao.QueryTimeoutException;
 /**
  * One Lettuce connection that all threads share.
  * <p>
- * It does not reconnect by itself. A thread that finds it closed has another one opened.
- * An open one is closed if a command on it got no answer in a whole command timeout, as
- * nothing else tells a connection that was dropped silently, or if the server says that
- * it is no master any more. Answers come in order, so the others' commands on it wait
- * behind the one that timed out. A cluster's is left alone.
+ * The connection does not reconnect by itself. A thread that finds it closed has another
+ * one opened. An open connection is closed if a command got no reply in a whole command
+ * timeout, and no other command did either: nothing else tells a connection that was
+ * dropped silently. It is also closed if the server says that it is no master any more.
  */
 final class LettuceLane implements Lane {
 
 	private final Supplier<LettuceLink> opener;
-
-	private final Runnable onFailure;
 
 	private final Opening<LettuceLink> opening;
 
@@ -32,13 +30,11 @@ final class LettuceLane implements Lane {
 	private volatile boolean closed;
 
 	/**
-	 * Creates it, not open.
-	 * @param onFailure what is to be done after a failure, without waiting
+	 * Creates a lane that is not open.
 	 */
-	LettuceLane(Supplier<LettuceLink> opener, Duration timeout, Runnable onFailure) {
+	LettuceLane(Supplier<LettuceLink> opener, Duration timeout) {
 		this.opener = opener;
-		this.onFailure = onFailure;
-		this.opening = new Opening<>(this::open, timeout);
+		this.opening = Opening.repeated(this::open, timeout);
 	}
 
 	@Override
@@ -50,35 +46,42 @@ final class LettuceLane implements Lane {
 				return step.apply(link);
 			}
 			catch (DataAccessException ex) {
-				boolean useless = ex.contains(QueryTimeoutException.class) || RedisRefusal.READONLY.isIn(ex);
-				// Not one that another thread has opened meanwhile.
-				if (useless && link != null && !link.isCluster() && this.link.compareAndSet(link, null)) {
-					link.close();
+				boolean useless = link != null && (ex.contains(QueryTimeoutException.class) && link.isSilent()
+						|| RedisRefusal.READONLY.isIn(ex));
+				// Not a connection that another thread has opened meanwhile.
+				if (useless && this.link.compareAndSet(link, null)) {
+					Objects.requireNonNull(link).close();
 				}
-				this.onFailure.run();
 				throw ex;
 			}
 		});
 	}
 
 	/**
-	 * Opens the connection, unless it is open.
+	 * Opens the connection, unless it is open. Of several that are opened at the same
+	 * time the first is kept.
 	 */
-	LettuceLink open() {
+	private LettuceLink open() {
 		LettuceLink before = this.link.get();
 		if (before != null && before.isUsable(0, 0)) {
 			return before;
 		}
-		LettuceLink link = this.opener.get();
-		this.link.set(link);
+		LettuceLink opened = this.opener.get();
+		while (!this.link.compareAndSet(before, opened)) {
+			before = this.link.get();
+			if (before != null && before.isUsable(0, 0)) {
+				opened.close();
+				return before;
+			}
+		}
 		if (before != null) {
 			before.close();
 		}
 		if (this.closed) {
-			link.close();
+			opened.close();
 			throw new IllegalStateException("the lock backend is closed");
 		}
-		return link;
+		return opened;
 	}
 
 	@Override

@@ -1,11 +1,15 @@
 package io.github.distributedlock.backend.redis.connection;
 
 import java.time.Duration;
-import java.nio.ByteBuffer;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.Locale;
 import java.util.Map;
 import java.util.Objects;
+import java.util.concurrent.ExecutionException;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.TimeoutException;
+import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.function.BooleanSupplier;
 import java.util.stream.Collectors;
 import java.util.stream.Stream;
@@ -13,11 +17,12 @@ import java.util.stream.Stream;
 import io.github.distributedlock.backend.redis.connection.Command.Verb;
 import io.lettuce.core.RedisCommandExecutionException;
 import io.lettuce.core.api.StatefulConnection;
-import io.lettuce.core.cluster.api.StatefulRedisClusterConnection;
 import io.lettuce.core.codec.ByteArrayCodec;
 import io.lettuce.core.protocol.CommandArgs;
 import io.lettuce.core.protocol.ProtocolKeyword;
 import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 
 import org.springframework.data.redis.connection.lettuce.LettuceExceptionConverter;
 
@@ -26,6 +31,10 @@ import org.springframework.data.redis.connection.lettuce.LettuceExceptionConvert
  * the same time together.
  */
 final class LettuceLink extends PooledLane.Pooled {
+
+	private static final Logger logger = LoggerFactory.getLogger(LettuceLink.class);
+
+	private static final long CLOSE_MILLIS = 100;
 
 	private static final LettuceExceptionConverter EXCEPTIONS = new LettuceExceptionConverter();
 
@@ -37,6 +46,10 @@ final class LettuceLink extends PooledLane.Pooled {
 	private final long timeoutNanos;
 
 	private final BooleanSupplier leadsToMaster;
+
+	private final AtomicBoolean closed = new AtomicBoolean();
+
+	private volatile long repliedAt = System.nanoTime();
 
 	LettuceLink(StatefulConnection<byte[], byte[]> connection, Duration timeout, BooleanSupplier leadsToMaster) {
 		this.connection = connection;
@@ -51,75 +64,77 @@ final class LettuceLink extends PooledLane.Pooled {
 	}
 
 	@Override
-	public boolean isCluster() {
-		return this.connection instanceof StatefulRedisClusterConnection;
-	}
-
-	// In a cluster it has one connection to each master, and those reconnect.
-	@Override
 	boolean isBroken() {
-		return !isCluster() && !this.connection.isOpen();
+		return this.closed.get() || !this.connection.isOpen();
 	}
 
-	// Waits, since the end of the client would warn of one that is being closed.
+	/**
+	 * Returns whether no reply has come for a whole command timeout. Replies come in
+	 * order, so a connection with replies is slow, and not dead.
+	 */
+	boolean isSilent() {
+		return System.nanoTime() - this.repliedAt >= this.timeoutNanos;
+	}
+
+	// Lettuce waits for its event loop, which the application may have blocked. The end
+	// of
+	// the client warns of a connection that is being closed, so this waits for a moment.
 	@Override
 	void close() {
-		this.connection.close();
+		if (this.closed.compareAndSet(false, true)) {
+			try {
+				this.connection.closeAsync().get(CLOSE_MILLIS, TimeUnit.MILLISECONDS);
+			}
+			catch (ExecutionException | TimeoutException ex) {
+				logger.debug("The connection is not closed yet", ex);
+			}
+			catch (InterruptedException ex) {
+				Thread.currentThread().interrupt();
+			}
+		}
 	}
 
 	@Override
 	public @Nullable Object exchange(Command command) {
-		LettuceCommand sent = lettuce(command);
-		Command next = command.next();
+		List<LettuceCommand> sent = new ArrayList<>(1);
+		for (Command next = command; next != null; next = next.next()) {
+			sent.add(lettuce(next));
+		}
 		try {
-			if (next == null) {
-				this.connection.dispatch(sent);
-				return sent.await(this.timeoutNanos);
-			}
 			long end = System.nanoTime() + this.timeoutNanos;
-			LettuceCommand sentNext = lettuce(next);
-			this.connection.dispatch(List.of(sent, sentNext));
-			sent.await(end - System.nanoTime());
-			return sentNext.await(end - System.nanoTime());
+			Object reply = null;
+			if (sent.size() == 1) {
+				this.connection.dispatch(sent.get(0));
+			}
+			else {
+				this.connection.dispatch(sent);
+			}
+			for (LettuceCommand each : sent) {
+				reply = each.await(end - System.nanoTime());
+			}
+			this.repliedAt = System.nanoTime();
+			return reply;
 		}
 		catch (RedisCommandExecutionException ex) {
+			this.repliedAt = System.nanoTime();
 			return translated(ex);
 		}
 		catch (RuntimeException ex) {
-			sent.cancel();
-			throw sent.giveUp() ? new UnsentException(translated(ex)) : translated(ex);
+			sent.get(0).cancel();
+			throw sent.get(0).giveUp() ? new UnsentException(translated(ex)) : translated(ex);
 		}
 	}
 
 	private static LettuceCommand lettuce(Command command) {
-		return new LettuceCommand(Objects.requireNonNull(KEYWORDS.get(command.verb())), new Arguments(command));
+		CommandArgs<byte[], byte[]> arguments = new CommandArgs<>(ByteArrayCodec.INSTANCE);
+		for (byte[] argument : command.arguments()) {
+			arguments.add(argument);
+		}
+		return new LettuceCommand(Objects.requireNonNull(KEYWORDS.get(command.verb())), arguments);
 	}
 
 	static RuntimeException translated(RuntimeException failure) {
 		return Objects.requireNonNullElse(EXCEPTIONS.convert(failure), failure);
-	}
-
-	/**
-	 * In a cluster Lettuce finds the node of a command by its first key, which here is
-	 * also that of a command without a key.
-	 */
-	private static final class Arguments extends CommandArgs<byte[], byte[]> {
-
-		private final byte[] key;
-
-		Arguments(Command command) {
-			super(ByteArrayCodec.INSTANCE);
-			this.key = command.key();
-			for (byte[] argument : command.arguments()) {
-				add(argument);
-			}
-		}
-
-		@Override
-		public ByteBuffer getFirstEncodedKey() {
-			return ByteBuffer.wrap(this.key);
-		}
-
 	}
 
 	/**

@@ -15,9 +15,8 @@ import org.springframework.dao.InvalidDataAccessResourceUsageException;
  * {@code Double} in the third version of the protocol, or {@code null}; a status is
  * {@code byte[]} or text. An error reply, and any failure of the client, is thrown: an
  * {@linkplain UnsentException unsent} command was certainly not carried out, and one
- * without a reply may have been. No command is sent twice but where a node of a cluster
- * redirects it, and by Lettuce in a cluster, which may send again what a lost connection
- * has left without a reply.
+ * without a reply may have been. No command is sent twice, unless a node of a cluster
+ * redirects it.
  */
 public interface Link {
 

@@ -20,14 +20,24 @@ import org.springframework.dao.DataAccessException;
  * takes several of them. The very first may be given longer, since a JVM that has just
  * started has the client to load.
  * <p>
- * Invariants: at most one opening is under way. What comes of it is kept by the opener,
- * even if no thread waits any more. Only the first opening is waited for longer, and only
- * until its time is over, or it has ended in any way. If the process can have no more
- * threads, each thread that waits opens on its own, since it can wait for no other.
+ * An opening may take much longer than a command timeout, on a machine that is busy or
+ * where the client's threads are blocked. A connection is therefore opened once more
+ * after a command timeout, and again after two and four more, beside the openings that
+ * are under way, and the first that succeeds serves all. So none has to begin anew before
+ * it could succeed, and one that hangs does not stand in the way.
+ * <p>
+ * Invariants: at most one opening is under way, or {@link #MOST_REPEATED} of a
+ * connection. What comes of it is kept by the opener, even if no thread waits any more.
+ * Only the first opening is waited for longer, and only until its time is over, or it has
+ * ended in any way. If the process can have no more threads, each thread that waits opens
+ * on its own, since it can wait for no other.
  *
  * @param <T> the type of what is opened
  */
 final class Opening<T> {
+
+	/** How many openings of a connection are under way at most. */
+	static final int MOST_REPEATED = 4;
 
 	/** For the first opening of a backend. */
 	static final Duration FIRST = Duration.ofSeconds(5);
@@ -42,7 +52,14 @@ final class Opening<T> {
 
 	private final LongSupplier nanoTime;
 
-	private @Nullable CompletableFuture<T> underWay;
+	private final int most;
+
+	/** What all wait for; {@code null} if none has begun since the last success. */
+	private @Nullable CompletableFuture<T> opened;
+
+	private int underWay;
+
+	private long begunAt;
 
 	private boolean firstIsOver;
 
@@ -59,11 +76,13 @@ final class Opening<T> {
 	 * @param first how long the very first may take, if that is longer
 	 */
 	Opening(Supplier<T> opener, Duration timeout, Duration first) {
-		this(opener, timeout, first, System::nanoTime, threads());
+		this(opener, timeout, first, 1, System::nanoTime, threads());
 	}
 
-	Opening(Supplier<T> opener, Duration timeout, Duration first, LongSupplier nanoTime, Executor threads) {
+	Opening(Supplier<T> opener, Duration timeout, Duration first, int most, LongSupplier nanoTime,
+			Executor threads) {
 		this.opener = opener;
+		this.most = most;
 		this.timeoutNanos = timeout.toNanos();
 		this.firstNanos = first.toNanos();
 		this.nanoTime = nanoTime;
@@ -74,6 +93,13 @@ final class Opening<T> {
 		SimpleAsyncTaskExecutor threads = new SimpleAsyncTaskExecutor("distributed-lock-open-");
 		threads.setDaemon(true);
 		return threads;
+	}
+
+	/**
+	 * Opens a connection, which is begun again after each command timeout.
+	 */
+	static <T> Opening<T> repeated(Supplier<T> opener, Duration timeout) {
+		return new Opening<>(opener, timeout, Duration.ZERO, MOST_REPEATED, System::nanoTime, threads());
 	}
 
 	/**
@@ -106,11 +132,20 @@ final class Opening<T> {
 			throw unsent(ex.getCause());
 		}
 		catch (OutOfMemoryError noThread) {
-			try {
-				return open();
-			}
-			catch (RuntimeException ex) {
-				throw unsent(ex);
+			return openHere();
+		}
+	}
+
+	private T openHere() {
+		try {
+			return this.opener.get();
+		}
+		catch (RuntimeException ex) {
+			throw unsent(ex);
+		}
+		finally {
+			synchronized (this) {
+				this.firstIsOver = true;
 			}
 		}
 	}
@@ -126,33 +161,60 @@ final class Opening<T> {
 	}
 
 	/**
-	 * Begins it, unless it is under way, and does not wait.
+	 * Begins it, unless enough openings are under way, and does not wait.
 	 * @throws OutOfMemoryError if the process can have no more threads
 	 */
 	synchronized CompletableFuture<T> begin() {
-		CompletableFuture<T> opening = this.underWay;
-		if (opening == null) {
-			opening = CompletableFuture.supplyAsync(this::open, this.threads);
-			this.underWay = opening;
+		CompletableFuture<T> opened = this.opened;
+		long now = this.nanoTime.getAsLong();
+		boolean first = opened == null;
+		if (opened == null) {
+			opened = new CompletableFuture<>();
+			this.opened = opened;
 			// Read only until the first is over.
-			this.firstEnd = this.nanoTime.getAsLong() + this.firstNanos;
+			this.firstEnd = now + this.firstNanos;
 		}
-		return opening;
+		boolean due = first || now - this.begunAt >= this.timeoutNanos << Math.max(0, this.underWay - 1);
+		if (this.underWay == 0 || (due && this.underWay < this.most)) {
+			this.threads.execute(this::open);
+			this.begunAt = now;
+			this.underWay++;
+		}
+		return opened;
 	}
 
-	// Over before any caller is told, so that one that asks again then gets another.
-	private T open() {
+	private void open() {
+		T value = null;
+		Throwable failure = null;
 		try {
-			return this.opener.get();
+			value = this.opener.get();
 		}
-		finally {
-			ended();
+		catch (RuntimeException | Error ex) {
+			failure = ex;
+		}
+		CompletableFuture<T> opened = ended(failure == null);
+		if (opened != null && failure == null) {
+			opened.complete(value);
+		}
+		else if (opened != null) {
+			opened.completeExceptionally(failure);
 		}
 	}
 
-	private synchronized void ended() {
-		this.underWay = null;
+	/**
+	 * Ends one opening. A failure counts once no other opening is under way.
+	 * @return what is over with it before any caller is told, so that a caller that asks
+	 * again gets another; {@code null} if nothing is
+	 */
+	private synchronized @Nullable CompletableFuture<T> ended(boolean succeeded) {
+		this.underWay--;
+		CompletableFuture<T> opened = this.opened;
+		if (!succeeded && this.underWay > 0) {
+			return null;
+		}
+		this.opened = null;
 		this.firstIsOver = true;
+		return opened;
 	}
 
 }

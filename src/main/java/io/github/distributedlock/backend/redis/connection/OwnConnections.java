@@ -16,7 +16,7 @@ import org.springframework.data.redis.connection.RedisConnectionFactory;
  *
  * @param shared for steps of single commands
  * @param exclusive for steps that need a connection of their own while they last;
- * {@code null} in a cluster, where a command has no connection
+ * {@code null} in a cluster, where commands of a step may go to several nodes
  * @param signals for subscriptions, and whatever else needs a new connection
  * @param masters which master serves a slot, as far as the client knows it already: an
  * object equal for slots of the same master
@@ -66,7 +66,7 @@ public record OwnConnections(Lanes shared, @Nullable Lanes exclusive, SignalConn
 	}
 
 	/**
-	 * Whether there may be several masters, and clients that send a command again.
+	 * Returns whether there may be several masters.
 	 */
 	public boolean cluster() {
 		return this.exclusive == null;

@@ -60,7 +60,7 @@ final class PooledLane<L extends PooledLane.Pooled> implements Lane, Combiner.Wi
 		this.most = most;
 		this.free = new Semaphore(most, true);
 		this.timeoutNanos = timeout.toNanos();
-		this.opening = new Opening<>(this::open, timeout);
+		this.opening = Opening.repeated(this::open, timeout);
 		this.closers = closers;
 	}
 

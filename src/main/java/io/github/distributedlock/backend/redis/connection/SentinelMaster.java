@@ -9,6 +9,7 @@ import java.util.Objects;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.ThreadFactory;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicReference;
 import java.util.concurrent.locks.LockSupport;
 import java.util.function.Function;
 import java.util.stream.Collectors;
@@ -91,7 +92,7 @@ final class SentinelMaster {
 			RedisStandaloneConfiguration server = standalone(node);
 			server.setUsername(servers.getSentinelUsername());
 			server.setPassword(servers.getSentinelPassword());
-			return new Sentinel(server.getHostName() + ":" + server.getPort(), connectors.apply(server));
+			return new Sentinel(server.getHostName() + ":" + server.getPort(), connectors.apply(server), timeout);
 		}).toList();
 		this.timeout = timeout;
 	}
@@ -168,7 +169,7 @@ final class SentinelMaster {
 			}
 		}
 		finally {
-			this.sentinels.forEach(Sentinel::disconnect);
+			this.sentinels.forEach(Sentinel::end);
 		}
 	}
 
@@ -292,13 +293,38 @@ final class SentinelMaster {
 
 		private final SignalConnector connector;
 
-		private @Nullable SignalConnection connection;
+		private final Opening<SignalConnection> opening;
+
+		private final AtomicReference<@Nullable SignalConnection> connection = new AtomicReference<>();
+
+		private volatile boolean ended;
 
 		private long failedAt = System.nanoTime() - BACKOFF_NANOS;
 
-		private Sentinel(String address, SignalConnector connector) {
+		private Sentinel(String address, SignalConnector connector, Duration timeout) {
 			this.address = address;
 			this.connector = connector;
+			this.opening = Opening.repeated(this::open, timeout);
+		}
+
+		private SignalConnection open() {
+			SignalConnection opened = this.connector.open();
+			if (!this.connection.compareAndSet(null, opened)) {
+				opened.close(); // Another one was opened at the same time.
+			}
+			if (this.ended) {
+				disconnect();
+			}
+			return opened;
+		}
+
+		private SignalConnection connection() {
+			SignalConnection connection = this.connection.get();
+			while (connection == null) {
+				this.opening.await();
+				connection = this.connection.get();
+			}
+			return connection;
 		}
 
 		private boolean backsOff() {
@@ -307,8 +333,7 @@ final class SentinelMaster {
 
 		private Named query(String name) {
 			try {
-				SignalConnection connection = (this.connection != null) ? this.connection : this.connector.open();
-				this.connection = connection;
+				SignalConnection connection = connection();
 				byte[] master = KeyNames.bytes(name);
 				// Read before the address: the next answer tells of a replacement in
 				// between.
@@ -350,9 +375,13 @@ final class SentinelMaster {
 			return (bytes != null) ? KeyNames.text((byte[]) bytes) : "";
 		}
 
+		private void end() {
+			this.ended = true;
+			disconnect();
+		}
+
 		private void disconnect() {
-			SignalConnection connection = this.connection;
-			this.connection = null;
+			SignalConnection connection = this.connection.getAndSet(null);
 			if (connection != null) {
 				connection.close();
 			}

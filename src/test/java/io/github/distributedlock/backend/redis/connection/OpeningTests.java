@@ -65,7 +65,7 @@ class OpeningTests {
 
 	@Test
 	void whoeverWaitsOpensWhereNoThreadCanBeHad() {
-		Opening<String> limited = new Opening<>(this.opener, TIMEOUT, Opening.FIRST, System::nanoTime, (task) -> {
+		Opening<String> limited = new Opening<>(this.opener, TIMEOUT, Opening.FIRST, 1, System::nanoTime, (task) -> {
 			throw new OutOfMemoryError("unable to create native thread (test)");
 		});
 		assertThat(limited.await()).isEqualTo("opened");
@@ -97,7 +97,7 @@ class OpeningTests {
 	void nobodyIsPatientWithTheVeryFirstForEver() {
 		AtomicLong now = new AtomicLong();
 		long timeout = TIMEOUT.toNanos();
-		Opening<String> stuck = new Opening<>(this::openedWhenLetGo, TIMEOUT, Opening.FIRST, () -> now.get(),
+		Opening<String> stuck = new Opening<>(this::openedWhenLetGo, TIMEOUT, Opening.FIRST, 1, () -> now.get(),
 				this.threads);
 		Thread waiting = new Thread(() -> stuck.await());
 		waiting.start();
