@@ -1,5 +1,6 @@
 package io.github.distributedlock.backend.redis.connection;
 
+import java.net.Socket;
 import java.time.Duration;
 import java.util.Map;
 import java.util.Objects;
@@ -17,9 +18,11 @@ import org.slf4j.LoggerFactory;
 import redis.clients.jedis.BinaryJedisPubSub;
 import redis.clients.jedis.Connection;
 import redis.clients.jedis.DefaultJedisClientConfig;
+import redis.clients.jedis.DefaultJedisSocketFactory;
 import redis.clients.jedis.HostAndPort;
 import redis.clients.jedis.JedisClientConfig;
 import redis.clients.jedis.exceptions.JedisException;
+import redis.clients.jedis.util.IOUtils;
 
 import org.springframework.data.redis.connection.RedisClusterConfiguration;
 import org.springframework.data.redis.connection.RedisNode;
@@ -117,10 +120,16 @@ final class JedisClient implements SignalConnector {
 	}
 
 	private JedisLink connect(HostAndPort server, JedisClientConfig settings, BooleanSupplier leadsToMaster) {
-		return this.opener.open(
-				() -> JedisLink
-					.translating(() -> new JedisLink(new Connection(server, settings), this.timeout, leadsToMaster)),
-				JedisLink::close);
+		return this.opener.open(() -> JedisLink.translating(() -> {
+			AtomicReference<@Nullable Socket> socket = new AtomicReference<>();
+			DefaultJedisSocketFactory sockets = new DefaultJedisSocketFactory(server, settings);
+			Connection connection = new Connection(() -> {
+				Socket opened = sockets.createSocket();
+				socket.set(opened);
+				return opened;
+			}, settings);
+			return new JedisLink(connection, () -> IOUtils.closeQuietly(socket.get()), this.timeout, leadsToMaster);
+		}), JedisLink::close);
 	}
 
 	@Override

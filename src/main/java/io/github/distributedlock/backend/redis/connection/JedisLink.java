@@ -3,6 +3,7 @@ package io.github.distributedlock.backend.redis.connection;
 import java.time.Duration;
 import java.util.List;
 import java.util.Objects;
+import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
 import java.util.function.BooleanSupplier;
 import java.util.function.Supplier;
@@ -29,14 +30,31 @@ final class JedisLink extends PooledLane.Pooled implements Combiner.Wire {
 
 	private static final JedisExceptionConverter EXCEPTIONS = new JedisExceptionConverter();
 
+	/** A server takes in so much even while it reads nothing. More may block. */
+	private static final int UNGUARDED_BYTES = 32_768;
+
 	private final Connection connection;
+
+	private final Runnable abort;
 
 	private final long timeoutNanos;
 
 	private final BooleanSupplier leadsToMaster;
 
-	JedisLink(Connection connection, Duration timeout, BooleanSupplier leadsToMaster) {
+	/** What was sent since the last reply. */
+	private int unanswered;
+
+	/** Aborts the connection unless it is completed in time. */
+	private @Nullable CompletableFuture<Void> guard;
+
+	/**
+	 * Creates a link.
+	 * @param abort closes the socket at once, which ends a thread that is stuck in
+	 * sending
+	 */
+	JedisLink(Connection connection, Runnable abort, Duration timeout, BooleanSupplier leadsToMaster) {
 		this.connection = connection;
+		this.abort = abort;
 		this.timeoutNanos = timeout.toNanos();
 		this.leadsToMaster = leadsToMaster;
 	}
@@ -90,6 +108,7 @@ final class JedisLink extends PooledLane.Pooled implements Combiner.Wire {
 
 	@Override
 	public void send(Command command) {
+		guard(command);
 		try {
 			this.connection.sendCommand(command.verb()::bytes, command.arguments());
 		}
@@ -103,6 +122,29 @@ final class JedisLink extends PooledLane.Pooled implements Combiner.Wire {
 		}
 		if (command.next() != null) {
 			send(command.next());
+		}
+	}
+
+	// No time-out of a socket ends a thread that is stuck in sending.
+	private void guard(Command command) {
+		for (byte[] argument : command.arguments()) {
+			this.unanswered += argument.length;
+		}
+		if (this.unanswered > UNGUARDED_BYTES && this.guard == null) {
+			CompletableFuture<Void> guard = new CompletableFuture<>();
+			this.guard = guard;
+			guard.orTimeout(2 * this.timeoutNanos, TimeUnit.NANOSECONDS).exceptionally((late) -> {
+				this.abort.run();
+				return null;
+			});
+		}
+	}
+
+	private void unguard() {
+		this.unanswered = 0;
+		if (this.guard != null) {
+			this.guard.complete(null);
+			this.guard = null;
 		}
 	}
 
@@ -123,6 +165,9 @@ final class JedisLink extends PooledLane.Pooled implements Combiner.Wire {
 		}
 		catch (RuntimeException ex) {
 			throw translated(ex);
+		}
+		finally {
+			unguard();
 		}
 	}
 

@@ -3,6 +3,7 @@ package io.github.distributedlock.backend.redis.connection;
 import java.io.IOException;
 import java.net.ServerSocket;
 import java.net.Socket;
+import java.time.Duration;
 import java.util.Objects;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CountDownLatch;
@@ -22,12 +23,14 @@ import redis.clients.jedis.HostAndPort;
 
 import org.springframework.beans.factory.InitializingBean;
 import org.springframework.context.SmartLifecycle;
+import org.springframework.dao.DataAccessException;
 import org.springframework.dao.InvalidDataAccessApiUsageException;
 import org.springframework.data.redis.connection.RedisConnectionFactory;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.assertj.core.api.Assertions.catchThrowable;
+import static org.awaitility.Awaitility.await;
 
 /**
  * What fails on a Jedis connection in the middle of something leaves nothing of it to the
@@ -69,6 +72,22 @@ class JedisFailureTests {
 	}
 
 	@Test
+	void aThreadThatIsStuckInSendingIsFreed() {
+		OwnConnections quick = OwnConnections.derive(Client.JEDIS.connectTo(this.redis.port()), Duration.ofSeconds(1));
+		this.redis.closing((AutoCloseable) quick::close);
+		for (Lane lane : new Lane[] { quick.shared().commands(),
+				Objects.requireNonNull(quick.exclusive()).commands() }) {
+			await().ignoreExceptions().until(() -> lane.run((link) -> link.call(SET)) != null);
+			this.redis.server().pause();
+			Command large = Command.of(Verb.SET, KEY, new byte[64_000_000]);
+			CompletableFuture<Throwable> failure = CompletableFuture
+				.supplyAsync(() -> catchThrowable(() -> lane.run((link) -> link.call(large))), this.threads);
+			assertThat(Patience.get(failure, "the end of sending")).isInstanceOf(DataAccessException.class);
+			this.redis.server().resume();
+		}
+	}
+
+	@Test
 	void anErrorInATransactionIsAnError() {
 		this.redis.admin().set("b", "B");
 		Lane exclusive = Objects.requireNonNull(this.connections.exclusive()).commands();
@@ -90,7 +109,7 @@ class JedisFailureTests {
 						.clientSetInfoConfig(ClientSetInfoConfig.DISABLED)
 						.socketTimeoutMillis((int) Patience.COMMAND.toMillis())
 						.build());
-			JedisLink link = new JedisLink(connection, Patience.COMMAND, () -> true);
+			JedisLink link = new JedisLink(connection, connection::disconnect, Patience.COMMAND, () -> true);
 			// Larger than what is kept before it is sent.
 			Command large = Command.of(Verb.SET, KEY, new byte[9_000]);
 			link.send(GET);

@@ -167,7 +167,7 @@ class PooledLaneTests {
 	private JedisLink open() {
 		Connection connection = new Connection(new HostAndPort("localhost", this.relay.port()),
 				DefaultJedisClientConfig.builder().timeoutMillis((int) ENDLESS.toMillis()).build());
-		return new JedisLink(connection, ENDLESS, () -> true);
+		return new JedisLink(connection, connection::disconnect, ENDLESS, () -> true);
 	}
 
 }
