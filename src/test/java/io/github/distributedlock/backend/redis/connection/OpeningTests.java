@@ -131,6 +131,42 @@ class OpeningTests {
 	}
 
 	@Test
+	void aConnectionIsOpenedOnceMoreBesideOneThatHangs() {
+		Opening<String> repeated = Opening
+			.repeated(() -> (this.openings.incrementAndGet() == 1) ? openedWhenLetGo() : "another", TIMEOUT);
+		await().ignoreException(UnsentException.class).until(() -> repeated.await().equals("another"));
+		assertThat(this.open.getCount()).as("the first hangs").isEqualTo(1);
+	}
+
+	@Test
+	void oneThatTakesLongServesWhoWaitsThen() {
+		Opening<String> repeated = Opening.repeated(() -> {
+			this.openings.incrementAndGet();
+			return openedWhenLetGo();
+		}, TIMEOUT);
+		await().until(() -> {
+			assertThatExceptionOfType(UnsentException.class).isThrownBy(repeated::await);
+			return this.openings.get() > 1;
+		});
+		this.open.countDown();
+		await().ignoreException(UnsentException.class).until(() -> repeated.await().equals("opened"));
+	}
+
+	@Test
+	void onlyAFewOpeningsHang() {
+		AtomicLong now = new AtomicLong();
+		Opening<String> repeated = new Opening<>(() -> {
+			this.openings.incrementAndGet();
+			return openedWhenLetGo();
+		}, TIMEOUT, Duration.ZERO, Opening.MOST_REPEATED, now::get);
+		for (int i = 0; i < 20; i++) {
+			repeated.begin();
+			now.addAndGet(100 * TIMEOUT.toNanos());
+		}
+		await().until(() -> this.openings.get() == Opening.MOST_REPEATED);
+	}
+
+	@Test
 	void whatFailsIsTriedAgainByTheNext() {
 		this.opener = () -> {
 			throw new RedisConnectionFailureException("refused");
