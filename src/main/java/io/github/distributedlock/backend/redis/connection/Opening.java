@@ -79,8 +79,7 @@ final class Opening<T> {
 		this(opener, timeout, first, 1, System::nanoTime, threads());
 	}
 
-	Opening(Supplier<T> opener, Duration timeout, Duration first, int most, LongSupplier nanoTime,
-			Executor threads) {
+	Opening(Supplier<T> opener, Duration timeout, Duration first, int most, LongSupplier nanoTime, Executor threads) {
 		this.opener = opener;
 		this.most = most;
 		this.timeoutNanos = timeout.toNanos();

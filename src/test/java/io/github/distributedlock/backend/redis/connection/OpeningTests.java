@@ -158,7 +158,7 @@ class OpeningTests {
 		Opening<String> repeated = new Opening<>(() -> {
 			this.openings.incrementAndGet();
 			return openedWhenLetGo();
-		}, TIMEOUT, Duration.ZERO, Opening.MOST_REPEATED, now::get);
+		}, TIMEOUT, Duration.ZERO, Opening.MOST_REPEATED, now::get, this.threads);
 		for (int i = 0; i < 20; i++) {
 			repeated.begin();
 			now.addAndGet(100 * TIMEOUT.toNanos());
