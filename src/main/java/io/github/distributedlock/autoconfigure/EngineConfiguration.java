@@ -74,9 +74,9 @@ class EngineConfiguration {
 	// None where a test has put a mock of DistributedLock in the place of the engine.
 	@Bean
 	static @Nullable EngineLifecycle distributedLockLifecycle(ObjectProvider<LockEngine> engine, LockBackend backend,
-			ObjectProvider<DistributedLockAdvisor> advisor) {
+			ObjectProvider<DistributedLockAdvisor> advisor, ObjectProvider<StorePool> pools) {
 		LockEngine found = engine.getIfAvailable();
-		return (found != null) ? new EngineLifecycle(found, backend, advisor) : null;
+		return (found != null) ? new EngineLifecycle(found, backend, advisor, pools) : null;
 	}
 
 	/**

@@ -14,7 +14,9 @@ import org.springframework.context.SmartLifecycle;
 /**
  * Starts the engine before all that may use it, and stops it afterwards. A stop lasts
  * until the calls have ended that run under a lock; how long that may take is up to
- * Spring. The engine's end is that of its bean.
+ * Spring. Then it closes all connections, so that a snapshot can be taken of the process
+ * (Spring stops its beans before a checkpoint of CRaC, and starts them after the
+ * restore). The engine's end is that of its bean.
  * <p>
  * A start asks the store first whether it allows what locks need, and what the
  * annotations ask for, so that an application whose locks could never work does not
@@ -33,16 +35,21 @@ final class EngineLifecycle implements SmartLifecycle {
 
 	private final ObjectProvider<DistributedLockAdvisor> advisor;
 
+	private final ObjectProvider<StorePool> pools;
+
 	private volatile boolean started;
 
-	EngineLifecycle(LockEngine engine, LockBackend backend, ObjectProvider<DistributedLockAdvisor> advisor) {
+	EngineLifecycle(LockEngine engine, LockBackend backend, ObjectProvider<DistributedLockAdvisor> advisor,
+			ObjectProvider<StorePool> pools) {
 		this.engine = engine;
 		this.backend = backend;
 		this.advisor = advisor;
+		this.pools = pools;
 	}
 
 	@Override
 	public void start() {
+		this.pools.forEach(StorePool::connect);
 		checkStore();
 		checkAnnotations();
 		this.engine.start();
@@ -76,14 +83,26 @@ final class EngineLifecycle implements SmartLifecycle {
 
 	@Override
 	public void stop() {
-		this.started = false;
-		this.engine.stop();
+		stop(() -> {
+		});
 	}
 
 	@Override
 	public void stop(Runnable callback) {
 		this.started = false;
-		this.engine.stop().thenRun(callback);
+		this.engine.stop().thenRun(this::disconnect).whenComplete((done, failure) -> callback.run());
+	}
+
+	private void disconnect() {
+		if (!this.started) {
+			try {
+				this.backend.disconnect();
+				this.pools.forEach(StorePool::disconnect);
+			}
+			catch (RuntimeException ex) {
+				logger.warn("Connections for locks stay open", ex);
+			}
+		}
 	}
 
 	/**

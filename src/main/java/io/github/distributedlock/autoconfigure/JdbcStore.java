@@ -5,6 +5,7 @@ import java.util.Locale;
 import javax.sql.DataSource;
 
 import com.zaxxer.hikari.HikariDataSource;
+import com.zaxxer.hikari.HikariPoolMXBean;
 import com.zaxxer.hikari.util.Credentials;
 import io.github.distributedlock.LockBackendException;
 import io.github.distributedlock.autoconfigure.DistributedLockProperties.Jdbc;
@@ -27,7 +28,7 @@ import static io.github.distributedlock.autoconfigure.DistributedLockProperties.
  * of their own where these can be had: then no transaction of the application waits for
  * one that a lock has, and no lock for one that a transaction has.
  */
-final class JdbcStore implements DisposableBean {
+final class JdbcStore implements StorePool, DisposableBean {
 
 	private static final int SMALLEST_POOL = 3;
 
@@ -93,6 +94,20 @@ final class JdbcStore implements DisposableBean {
 	}
 
 	@Override
+	public void disconnect() {
+		if (this.pool != null) {
+			Pool.keepIdle(this.pool, 0);
+		}
+	}
+
+	@Override
+	public void connect() {
+		if (this.pool != null) {
+			Pool.keepIdle(this.pool, Pool.IDLE);
+		}
+	}
+
+	@Override
 	public void destroy() throws Exception {
 		if (this.pool != null) {
 			this.pool.close();
@@ -108,6 +123,21 @@ final class JdbcStore implements DisposableBean {
 		 * Without it, H2's driver waits without end.
 		 */
 		private static final String H2_TIMEOUT = "NETWORK_TIMEOUT";
+
+		private static final int IDLE = 1;
+
+		/**
+		 * Sets how many connections are kept open that nobody uses, and closes those that
+		 * are there now if it is none.
+		 */
+		static void keepIdle(Object pool, int connections) {
+			HikariDataSource hikari = (HikariDataSource) pool;
+			hikari.setMinimumIdle(connections);
+			HikariPoolMXBean running = hikari.getHikariPoolMXBean();
+			if (connections == 0 && running != null) {
+				running.softEvictConnections();
+			}
+		}
 
 		/**
 		 * A pool of the same connection details, unopened; none for a database that may
@@ -127,7 +157,7 @@ final class JdbcStore implements DisposableBean {
 			known.copyStateTo(pool);
 			pool.setPoolName("distributed-lock");
 			pool.setMaximumPoolSize(size);
-			pool.setMinimumIdle(1);
+			pool.setMinimumIdle(IDLE);
 			pool.setAutoCommit(true);
 			pool.setReadOnly(false);
 			pool.setTransactionIsolation("TRANSACTION_READ_COMMITTED");

@@ -157,6 +157,11 @@ public abstract class ForwardingLockBackend implements LockBackend {
 	}
 
 	@Override
+	public void disconnect() {
+		this.delegate.disconnect();
+	}
+
+	@Override
 	public void close() {
 		this.delegate.close();
 	}

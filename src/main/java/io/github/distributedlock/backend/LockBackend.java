@@ -357,6 +357,16 @@ public interface LockBackend extends AutoCloseable {
 	}
 
 	/**
+	 * Closes all connections that nobody uses at the moment, as before a snapshot of the
+	 * process is taken: a process that is resumed has no connections. The next step opens
+	 * them again. Called while no request is served; a lock that is still held may be
+	 * renewed or released at the same time. Listeners stay, and hear again at the next
+	 * registration.
+	 */
+	default void disconnect() {
+	}
+
+	/**
 	 * A lease that is to last longer.
 	 *
 	 * @param key the user's key

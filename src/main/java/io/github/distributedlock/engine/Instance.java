@@ -3,58 +3,212 @@ package io.github.distributedlock.engine;
 import java.net.InetAddress;
 import java.net.UnknownHostException;
 import java.security.SecureRandom;
+import java.util.Map;
+import java.util.Objects;
+import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.atomic.AtomicLong;
+import java.util.concurrent.atomic.AtomicLongArray;
+import java.util.function.Supplier;
 
+import io.github.distributedlock.LockException;
+import io.github.distributedlock.backend.Claim;
+import io.github.distributedlock.backend.LockBackend;
+import io.github.distributedlock.backend.LockBackend.Listening;
+import io.github.distributedlock.backend.ReleaseListener;
 import io.github.distributedlock.backend.Waiter;
+import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 
 /**
  * The identity of this JVM in the store: {@code app@host/pid#random}, so that the owner
  * of a lock can be found by its name. The random part is made at run time: neither a
  * restart with the same pid nor a native image may repeat it.
+ * <p>
+ * <b>Several JVMs may be resumed from one snapshot</b> (CRIU, CRaC, SnapStart, a virtual
+ * machine that was copied), all with the identity and the counters of the snapshot. So
+ * the engine takes a new identity when it is started again. A JVM that is not told of its
+ * resumption finds out: each owner token has a stamp of the moment at which it was made,
+ * so that two JVMs never make the same token. A token of this identity with another stamp
+ * than was given out here, or with a number that was not given out yet, was made by
+ * another JVM. Then this JVM takes a new identity, and says so.
+ * <p>
+ * Listens to the store under each identity that it ever had, since requests may wait
+ * under an earlier one. Safe for use by many threads.
  */
-final class Instance {
+final class Instance implements Listening {
 
-	private final String id;
-
-	/**
-	 * What all our tokens begin with.
-	 */
-	private final String prefix;
+	private static final Logger logger = LoggerFactory.getLogger(Instance.class);
 
 	/**
-	 * Its requests that want a key alone.
+	 * How many tokens are told apart from those of others, the last ones.
 	 */
-	private final Waiter exclusive;
+	private static final int REMEMBERED = 1024;
+
+	/**
+	 * Of stamps, which have 6 digits at most.
+	 */
+	private static final long STAMPS = 2_176_782_336L;
+
+	/**
+	 * The present identity.
+	 *
+	 * @param prefix what all its tokens begin with
+	 * @param exclusive its requests that want a key alone
+	 */
+	private record Identity(String id, String prefix, Waiter exclusive, Listening listening) {
+	}
+
+	private final String application;
+
+	private final LockBackend backend;
+
+	private final Supplier<String> random;
+
+	private final Map<String, Listening> all = new ConcurrentHashMap<>();
 
 	private final AtomicLong acquisitions = new AtomicLong();
 
-	Instance(String application) {
-		this.id = plain(application) + "@" + plain(host()) + "/" + ProcessHandle.current().pid() + "#"
-				+ Long.toString(new SecureRandom().nextLong() & Long.MAX_VALUE, Character.MAX_RADIX);
-		this.prefix = this.id + ":";
-		this.exclusive = Waiter.exclusive(this.id);
+	private final AtomicLongArray stamps = new AtomicLongArray(REMEMBERED);
+
+	private @Nullable ReleaseListener listener;
+
+	private volatile Identity identity;
+
+	/**
+	 * Creates it, not listening yet.
+	 * @param random makes the random part of an identity
+	 */
+	Instance(String application, LockBackend backend, Supplier<String> random) {
+		this.application = application;
+		this.random = random;
+		this.backend = backend;
+		this.identity = make(DEAF);
+	}
+
+	static String random() {
+		return Long.toString(new SecureRandom().nextLong() & Long.MAX_VALUE, Character.MAX_RADIX);
+	}
+
+	private Identity make(Listening listening) {
+		String id = plain(this.application) + "@" + plain(host()) + "/" + ProcessHandle.current().pid() + "#"
+				+ this.random.get();
+		this.all.put(id, listening);
+		return new Identity(id, id + ":", Waiter.exclusive(id), listening);
+	}
+
+	/**
+	 * Listens to the store from now on.
+	 */
+	synchronized void listen(ReleaseListener listener) {
+		this.listener = listener;
+		Identity silent = this.identity;
+		Listening listening = this.backend.listen(silent.id(), listener);
+		this.all.put(silent.id(), listening);
+		this.identity = new Identity(silent.id(), silent.prefix(), silent.exclusive(), listening);
+	}
+
+	/**
+	 * Takes a new identity, under which nobody has asked for anything.
+	 */
+	synchronized void renew() {
+		this.identity = make(DEAF);
+		listen(Objects.requireNonNull(this.listener, "listener"));
 	}
 
 	String id() {
-		return this.id;
+		return this.identity.id();
 	}
 
 	Waiter exclusive() {
-		return this.exclusive;
+		return this.identity.exclusive();
 	}
 
 	/**
 	 * A token that no other acquisition has.
 	 */
 	String nextOwner() {
-		return this.prefix + this.acquisitions.incrementAndGet();
+		long number = this.acquisitions.incrementAndGet();
+		// Two clocks: a JVM that is resumed may continue with the one of the snapshot.
+		long stamp = Math.floorMod(System.nanoTime() + 1_000_003 * System.currentTimeMillis(), STAMPS);
+		this.stamps.set((int) (number % REMEMBERED), stamp);
+		return this.identity.prefix() + number + "-" + Long.toString(stamp, Character.MAX_RADIX);
+	}
+
+	/**
+	 * Whether an instance is this one, now or earlier.
+	 */
+	boolean is(String instance) {
+		return this.all.containsKey(instance);
 	}
 
 	/**
 	 * Whether a token is one of ours.
 	 */
 	boolean hasMade(String owner) {
-		return owner.startsWith(this.prefix);
+		return is(Claim.instanceOf(owner)) && !isOfAnother(owner);
+	}
+
+	/**
+	 * Whether a token of this identity was certainly made by another JVM.
+	 */
+	private boolean isOfAnother(String owner) {
+		int end = owner.lastIndexOf('-');
+		int begin = owner.lastIndexOf(':', end) + 1;
+		if (begin == 0 || end < begin) {
+			return false;
+		}
+		try {
+			long number = Long.parseLong(owner, begin, end, 10);
+			long stamp = Long.parseLong(owner, end + 1, owner.length(), Character.MAX_RADIX);
+			boolean differs = number > this.acquisitions.get() || this.stamps.get((int) (number % REMEMBERED)) != stamp;
+			// Else a later token has taken its place.
+			return differs && number > this.acquisitions.get() - REMEMBERED;
+		}
+		catch (NumberFormatException ex) {
+			return false; // Made by nobody.
+		}
+	}
+
+	/**
+	 * Looks at an owner token that the store has named, and takes a new identity if
+	 * another JVM has made the token under this one.
+	 * @return whether another JVM has this identity
+	 */
+	boolean findsItself(String owner) {
+		if (!is(Claim.instanceOf(owner)) || !isOfAnother(owner)) {
+			return false;
+		}
+		leave(owner);
+		return true;
+	}
+
+	private synchronized void leave(String owner) {
+		String left = id();
+		if (left.equals(Claim.instanceOf(owner))) {
+			renew();
+			logger.error(
+					"Another JVM acts as {}, the instance of this one: it has the owner token {}, which was not made"
+							+ " here. Both were resumed from one snapshot. This one is {} from now on. A lock that was"
+							+ " held in the snapshot may have two holders: stop the application context before a"
+							+ " snapshot is taken, and start it afterwards",
+					left, LockException.printable(owner), id());
+		}
+	}
+
+	@Override
+	public boolean hears() {
+		return this.identity.listening().hears();
+	}
+
+	@Override
+	public boolean isKnown() {
+		return this.identity.listening().isKnown();
+	}
+
+	@Override
+	public void close() {
+		this.all.values().forEach(Listening::close);
 	}
 
 	/**

@@ -494,7 +494,8 @@ final class KeyAcquisition implements Acquisition {
 	 * still waits, the answer to that got lost.
 	 */
 	private void wakeTicket(@Nullable Holder holder) {
-		if (holder != null && this.engine.instance.hasMade(holder.name())) {
+		if (holder != null && !this.engine.instance.findsItself(holder.name())
+				&& this.engine.instance.hasMade(holder.name())) {
 			QueueKey ticket = new QueueKey(key(), Waiter.fair(this.claim.instance(), holder.name()));
 			if (holder.isReservation()) {
 				this.engine.queue.wake(ticket);

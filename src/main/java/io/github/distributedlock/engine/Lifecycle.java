@@ -71,12 +71,17 @@ final class Lifecycle {
 		return isOpen(this.era);
 	}
 
-	synchronized void start() {
+	/**
+	 * Starts.
+	 * @param first is run before requests are served again, if it was stopped
+	 */
+	synchronized void start(Runnable first) {
 		if (this.era == CLOSED) {
 			throw new IllegalStateException("The lock engine is closed and cannot be started again: nothing would renew"
 					+ " its locks. Build a new one");
 		}
 		if (!isRunning()) {
+			first.run();
 			this.era++;
 		}
 	}

@@ -18,7 +18,6 @@ import io.github.distributedlock.LockRequest;
 import io.github.distributedlock.LockStatus;
 import io.github.distributedlock.LockStatus.State;
 import io.github.distributedlock.backend.LockBackend;
-import io.github.distributedlock.backend.LockBackend.Listening;
 import io.github.distributedlock.backend.LockFeature;
 import io.github.distributedlock.engine.EngineTime.Workers;
 import org.jspecify.annotations.Nullable;
@@ -57,14 +56,12 @@ public final class LockEngine implements DistributedLock, AutoCloseable {
 
 	private final Acquirer acquirer;
 
-	private final Listening listening;
-
 	private final Runnable endThreads;
 
 	LockEngine(LockEngineBuilder settings, EngineTime time, Workers workers, Runnable endThreads) {
 		LockBackend backend = started(settings);
 		this.backend = backend;
-		this.instance = new Instance(settings.application);
+		this.instance = new Instance(settings.application, backend, settings.random);
 		this.waitTime = settings.waitTime;
 		this.time = time;
 		this.endThreads = endThreads;
@@ -72,10 +69,9 @@ public final class LockEngine implements DistributedLock, AutoCloseable {
 		NodeTasks tasks = new NodeTasks(workers::background, time);
 		this.leases = new Leases(backend, settings.listeners, tasks, !settings.localSlice.isZero(), time, workers);
 		this.queue = new LocalQueue(new Withdrawals(backend, this.leases, tasks));
-		this.listening = backend.listen(this.instance.id(),
-				new NotificationRouter(this.queue, this.leases, this.instance));
+		this.instance.listen(new NotificationRouter(this.queue, this.leases, this.instance));
 		HandOver handOver = new HandOver(backend, this.leases, time, settings.localSlice.toNanos());
-		Polls.Settings polls = new Polls.Settings(backend, this.listening, settings.shortestPoll, settings.longestPoll);
+		Polls.Settings polls = new Polls.Settings(backend, this.instance, settings.shortestPoll, settings.longestPoll);
 		KeyAcquisition.Factory acquisitions = new KeyAcquisition.Factory(backend, polls, this.queue, handOver,
 				this.leases, this.instance, this.lifecycle, time);
 		EngineHandle.Factory handles = new EngineHandle.Factory(this.lifecycle, this.leases, workers, time,
@@ -190,7 +186,7 @@ public final class LockEngine implements DistributedLock, AutoCloseable {
 	 */
 	public EngineSnapshot snapshot() {
 		return new EngineSnapshot(this.leases.watchdog().describe(), this.queue.describe(), requestsWaiting(),
-				this.backend.details(), this.listening.isKnown() ? this.listening.hears() : null, this.leases.losses(),
+				this.backend.details(), this.instance.isKnown() ? this.instance.hears() : null, this.leases.losses(),
 				this.leases.late());
 	}
 
@@ -223,11 +219,13 @@ public final class LockEngine implements DistributedLock, AutoCloseable {
 	}
 
 	/**
-	 * Serves requests again after {@link #stop()}.
+	 * Serves requests again after {@link #stop()}, under a new identity in the store:
+	 * this JVM may be one of several that were resumed from one snapshot. What is held
+	 * keeps the owner that it has.
 	 * @throws IllegalStateException after {@link #close()}
 	 */
 	public void start() {
-		this.lifecycle.start();
+		this.lifecycle.start(this.instance::renew);
 	}
 
 	/**
@@ -259,7 +257,7 @@ public final class LockEngine implements DistributedLock, AutoCloseable {
 			this.queue.nudgeAll();
 			this.leases.end();
 			this.lifecycle.forget();
-			this.listening.close();
+			this.instance.close();
 			this.endThreads.run();
 			this.leases.releaser().end();
 		}

@@ -49,6 +49,11 @@ public final class LockEngineBuilder {
 
 	Supplier<UnaryOperator<Runnable>> contextCapture = UnaryOperator::identity;
 
+	/**
+	 * Makes the random part of an identity. Only tests change it.
+	 */
+	Supplier<String> random = Instance::random;
+
 	LockEngineBuilder(LockBackend backend) {
 		this.backend = Objects.requireNonNull(backend, "backend");
 	}

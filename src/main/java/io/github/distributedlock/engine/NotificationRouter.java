@@ -20,7 +20,8 @@ record NotificationRouter(LocalQueue queue, Leases leases, Instance instance) im
 	public void onRelease(ReleaseNotification notification) {
 		Waiter waiter = notification.waiter();
 		String owner = notification.owner();
-		if (!waiter.instance().equals(this.instance.id()) || (owner != null && !this.instance.hasMade(owner))) {
+		boolean isOfAnother = owner != null && (this.instance.findsItself(owner) || !this.instance.hasMade(owner));
+		if (isOfAnother || !this.instance.is(waiter.instance())) {
 			// No local request waits as that, and its registration would be withdrawn.
 			logger.debug("Ignored a release notification that names {}, a waiter of another JVM",
 					LockException.printable(waiter.toString()));

@@ -11,6 +11,7 @@ import io.github.distributedlock.LockBackendException;
 import io.github.distributedlock.LockHandle;
 import io.github.distributedlock.LockInterruptedException;
 import io.github.distributedlock.LockRequest;
+import io.github.distributedlock.LockStatus;
 import io.github.distributedlock.backend.Claim;
 import io.github.distributedlock.backend.Holder;
 import io.github.distributedlock.backend.Waiter;
@@ -133,10 +134,10 @@ class FairTests extends EngineFixture {
 		CompletableFuture<LockHandle> second = acquiring(waiting("k", LONG).fair(true));
 		loseWakeUps();
 		// The first one's place is lost, as if the store had been emptied.
-		String reserved = instance();
-		this.store.withdraw("k", Waiter.fair(reserved, reserved + ":1"), Set.of());
+		List<LockStatus.Waiter> tickets = this.store.inspect("k").waiters();
+		this.store.withdraw("k", Waiter.fair(instance(), tickets.get(0).ticket()), Set.of());
 		releasedElsewhere("k");
-		assertThat(holderOf("k")).isEqualTo(Holder.reservation(reserved + ":2"));
+		assertThat(holderOf("k")).isEqualTo(Holder.reservation(tickets.get(1).ticket()));
 		this.time.advance(Duration.ofMillis(500));
 		assertThat(second).succeedsWithin(PATIENCE);
 		assertThat(first).isNotDone();
@@ -231,10 +232,11 @@ class FairTests extends EngineFixture {
 		CompletableFuture<LockHandle> first = acquiring(waiting("k", LONG).fair(true));
 		CompletableFuture<LockHandle> second = acquiring(waiting("k", LONG).fair(true));
 		loseWakeUps();
-		this.store.withdraw("k", Waiter.fair(instance(), instance() + ":1"), Set.of());
+		List<LockStatus.Waiter> tickets = this.store.inspect("k").waiters();
+		this.store.withdraw("k", Waiter.fair(instance(), tickets.get(0).ticket()), Set.of());
 		releasedElsewhere("k");
 		// An earlier registration of the second one is carried out late.
-		String owner = instance() + ":2";
+		String owner = tickets.get(1).ticket();
 		this.store.acquireOrRegister(Claim.of("k", owner, instance(), LEASE).fair(true));
 		assertThat(holderOf("k")).isEqualTo(Holder.owner(owner));
 		this.time.advance(Duration.ofMillis(500));

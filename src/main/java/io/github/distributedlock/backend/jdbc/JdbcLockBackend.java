@@ -316,6 +316,12 @@ public final class JdbcLockBackend implements LockBackend {
 	 * Ends the connections and threads of this store. The data source stays open.
 	 */
 	@Override
+	public void disconnect() {
+		this.renewals.close();
+		this.notifications.disconnect();
+	}
+
+	@Override
 	public void close() {
 		this.housekeeping.shutdownNow();
 		this.notifications.close();

@@ -88,7 +88,7 @@ final class PostgresNotifications implements AutoCloseable {
 	 */
 	private volatile boolean deaf;
 
-	private @Nullable Thread thread;
+	private volatile @Nullable Thread thread;
 
 	private volatile boolean closed;
 
@@ -160,14 +160,15 @@ final class PostgresNotifications implements AutoCloseable {
 		if (this.thread == null && !this.closed) {
 			Thread thread = new Thread(this::run, "distributed-lock-notifications");
 			thread.setDaemon(true);
+			this.thread = thread;
 			try {
 				thread.start();
 			}
 			catch (OutOfMemoryError noThread) {
+				this.thread = null;
 				logger.debug("Waiters of locks poll, since no thread can be had to listen", noThread);
 				return false;
 			}
-			this.thread = thread;
 		}
 		return true;
 	}
@@ -226,7 +227,7 @@ final class PostgresNotifications implements AutoCloseable {
 
 	private void run() {
 		int pause = PAUSE;
-		while (!this.closed) {
+		while (isOurs()) {
 			boolean connected = false;
 			try (Borrowed borrowed = this.connections.borrow()) {
 				connected = true;
@@ -238,15 +239,22 @@ final class PostgresNotifications implements AutoCloseable {
 			catch (RuntimeException | LinkageError ex) {
 				// The classes of the driver may be hidden, and remain so.
 				pause = (ex instanceof LinkageError) ? LONGEST_PAUSE : pause(pause, connected && this.deaf);
-				logger.atLevel((this.deaf || this.closed) ? Level.DEBUG : Level.WARN)
+				logger.atLevel((this.deaf || !isOurs()) ? Level.DEBUG : Level.WARN)
 					.setCause(ex)
 					.log("Waiters of locks poll, since there is no connection for notifications");
 			}
 			finally {
 				heard(Set.of(), true);
 			}
-			await(pause, () -> false);
+			await(pause, () -> !isOurs());
 		}
+	}
+
+	/**
+	 * Whether the calling thread is the one that listens.
+	 */
+	private boolean isOurs() {
+		return !this.closed && this.thread == Thread.currentThread();
 	}
 
 	/**
@@ -273,7 +281,7 @@ final class PostgresNotifications implements AutoCloseable {
 
 	private void receive(Session session, PGConnection postgres, boolean again) throws SQLException {
 		boolean missed = again;
-		while (!this.closed) {
+		while (isOurs()) {
 			Set<String> wanted = Set.copyOf(this.listeners.keySet());
 			for (String instance : wanted) {
 				if (!this.heard.contains(instance)) {
@@ -312,9 +320,31 @@ final class PostgresNotifications implements AutoCloseable {
 		}
 	}
 
+	/**
+	 * Gives the connection back, until the next registration.
+	 */
+	synchronized void disconnect() {
+		Thread before = this.thread;
+		this.thread = null;
+		if (before == null) {
+			return;
+		}
+		end();
+		try {
+			before.join(this.timeout);
+		}
+		catch (InterruptedException ex) {
+			Thread.currentThread().interrupt();
+		}
+	}
+
 	@Override
 	public void close() {
 		this.closed = true;
+		end();
+	}
+
+	private void end() {
 		boolean listens = this.listening;
 		heard(Set.of(), true);
 		if (listens) {

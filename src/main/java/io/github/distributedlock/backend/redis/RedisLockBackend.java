@@ -5,9 +5,11 @@ import java.time.temporal.ChronoUnit;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
+import java.util.concurrent.ConcurrentHashMap;
 import java.util.function.BiFunction;
 import java.util.function.Function;
 import java.util.function.LongSupplier;
+import java.util.function.Supplier;
 import java.util.stream.Collectors;
 import java.util.stream.Stream;
 
@@ -60,11 +62,22 @@ public final class RedisLockBackend implements LockBackend {
 
 	private final RedisLockSettings settings;
 
-	private final OwnConnections connections;
+	private final Supplier<OwnConnections> deriving;
 
-	private final AtomicitySelector selector;
+	private final LongSupplier nanoTime;
 
-	private final NotificationSubscriptions subscriptions;
+	/**
+	 * The listeners by their instances, which stay when connections are closed.
+	 */
+	private final Map<String, ReleaseListener> listeners = new ConcurrentHashMap<>();
+
+	/**
+	 * {@code null} since connections were closed, until the next step. Written under this
+	 * monitor.
+	 */
+	private volatile @Nullable Wiring wiring;
+
+	private boolean closed;
 
 	/**
 	 * Creates a backend with the {@linkplain RedisLockSettings#defaults() defaults}.
@@ -91,15 +104,55 @@ public final class RedisLockBackend implements LockBackend {
 	RedisLockBackend(RedisConnectionFactory applicationFactory, RedisLockSettings settings, LongSupplier nanoTime) {
 		this.names = new KeyNames(settings.prefix());
 		this.settings = settings;
-		this.connections = OwnConnections.derive(applicationFactory, settings.commandTimeout());
-		if (acknowledges() && this.connections.cluster()) {
+		this.nanoTime = nanoTime;
+		this.deriving = () -> OwnConnections.derive(applicationFactory, settings.commandTimeout());
+		this.wiring = wire();
+	}
+
+	/**
+	 * What leads to the server, from the first step to {@link #disconnect()}.
+	 */
+	private record Wiring(OwnConnections connections, AtomicitySelector selector,
+			NotificationSubscriptions subscriptions, Map<String, Listening> listening) {
+
+		private void close() {
+			this.subscriptions.close();
+			this.connections.close();
+		}
+
+	}
+
+	private Wiring wire() {
+		OwnConnections connections = this.deriving.get();
+		if (acknowledges() && connections.cluster()) {
 			throw new IllegalArgumentException("Replicas cannot be asked whether they have a lock"
 					+ " (distributed-lock.redis.replicas-to-ack) in a cluster: use 0");
 		}
-		this.selector = new AtomicitySelector(this.connections, settings);
-		this.subscriptions = new NotificationSubscriptions(this.connections, this.names.channels(), settings.signals(),
-				settings.commandTimeout(), nanoTime);
-		this.connections.onSwitch(this.subscriptions::move);
+		AtomicitySelector selector = new AtomicitySelector(connections, this.settings);
+		NotificationSubscriptions subscriptions = new NotificationSubscriptions(connections, this.names.channels(),
+				this.settings.signals(), this.settings.commandTimeout(), this.nanoTime);
+		connections.onSwitch(subscriptions::move);
+		Wiring wiring = new Wiring(connections, selector, subscriptions, new ConcurrentHashMap<>());
+		this.listeners
+			.forEach((instance, listener) -> wiring.listening.put(instance, subscriptions.listen(instance, listener)));
+		return wiring;
+	}
+
+	private Wiring wiring() {
+		Wiring known = this.wiring;
+		return (known != null) ? known : wireAgain();
+	}
+
+	private synchronized Wiring wireAgain() {
+		Wiring known = this.wiring;
+		if (known == null) {
+			known = wire();
+			if (this.closed) {
+				known.close();
+			}
+			this.wiring = known;
+		}
+		return known;
 	}
 
 	private boolean acknowledges() {
@@ -123,7 +176,7 @@ public final class RedisLockBackend implements LockBackend {
 	 */
 	public Atomicity atomicity() {
 		try {
-			return this.selector.get().atomicity();
+			return wiring().selector().get().atomicity();
 		}
 		catch (RuntimeException ex) {
 			throw RedisFailures.translate("keep", "locks", ex);
@@ -132,7 +185,7 @@ public final class RedisLockBackend implements LockBackend {
 
 	@Override
 	public Map<String, String> details() {
-		Steps known = this.selector.known();
+		Steps known = wiring().selector().known();
 		return (known != null) ? Map.of("type", "redis", "atomicity", known.atomicity().text())
 				: Map.of("type", "redis");
 	}
@@ -180,7 +233,7 @@ public final class RedisLockBackend implements LockBackend {
 	}
 
 	private boolean mayRegister(Claim claim) {
-		return this.subscriptions.mayRegister(claim.instance(), this.names.lock(claim.key()));
+		return wiring().subscriptions().mayRegister(claim.instance(), this.names.lock(claim.key()));
 	}
 
 	@Override
@@ -202,7 +255,7 @@ public final class RedisLockBackend implements LockBackend {
 
 	// Replicas are asked about what was written on the same connection.
 	private Lane acquiring(Steps steps) {
-		Lanes exclusive = this.connections.exclusive();
+		Lanes exclusive = wiring().connections().exclusive();
 		return ((acknowledges() && exclusive != null) ? exclusive : steps.lanes()).commands();
 	}
 
@@ -268,7 +321,7 @@ public final class RedisLockBackend implements LockBackend {
 
 	@Override
 	public boolean grantsTo(String instance) {
-		Steps known = this.selector.known();
+		Steps known = wiring().selector().known();
 		return known != null && known.grants() && !acknowledges() && keepsPlacesOf(instance);
 	}
 
@@ -282,7 +335,7 @@ public final class RedisLockBackend implements LockBackend {
 
 	@Override
 	public boolean keepsPlacesOf(String instance) {
-		return this.subscriptions.registers(instance);
+		return wiring().subscriptions().registers(instance);
 	}
 
 	@Override
@@ -303,14 +356,14 @@ public final class RedisLockBackend implements LockBackend {
 	// may have one of them, which must not cost the others.
 	@Override
 	public int largestBatch() {
-		Steps known = this.selector.known();
+		Steps known = wiring().selector().known();
 		boolean refusesSeveral = known != null && known.atomicity() == Atomicity.LUA && !known.takesSeveral();
-		return (refusesSeveral && !this.connections.cluster()) ? 1 : LockBackend.super.largestBatch();
+		return (refusesSeveral && !wiring().connections().cluster()) ? 1 : LockBackend.super.largestBatch();
 	}
 
 	@Override
 	public int largestRelease() {
-		Steps known = this.selector.known();
+		Steps known = wiring().selector().known();
 		return (known != null && known.takesSeveral()) ? largestBatch() : 1;
 	}
 
@@ -353,7 +406,7 @@ public final class RedisLockBackend implements LockBackend {
 	private <T> T run(String what, String key, int others, Function<Steps, Lane> lane,
 			BiFunction<Steps, Link, @Nullable T> step) {
 		try {
-			T answer = this.selector.run(lane, step);
+			T answer = wiring().selector().run(lane, step);
 			if (answer == null) {
 				throw LockBackendException.of("Redis gave no answer").retryable(true).build();
 			}
@@ -377,21 +430,73 @@ public final class RedisLockBackend implements LockBackend {
 
 	@Override
 	public Listening listen(String instance, ReleaseListener listener) {
-		return this.subscriptions.listen(instance, listener);
+		synchronized (this) {
+			Wiring wiring = wiring();
+			wiring.listening().put(instance, wiring.subscriptions().listen(instance, listener));
+			this.listeners.put(instance, listener);
+		}
+		return new Listening() {
+
+			@Override
+			public boolean hears() {
+				Listening now = now();
+				return now != null && now.hears();
+			}
+
+			@Override
+			public boolean isKnown() {
+				Listening now = now();
+				return now != null && now.isKnown();
+			}
+
+			private @Nullable Listening now() {
+				Wiring wiring = RedisLockBackend.this.wiring;
+				return (wiring != null) ? wiring.listening().get(instance) : null;
+			}
+
+			@Override
+			public void close() {
+				RedisLockBackend.this.listeners.remove(instance, listener);
+				Wiring wiring = RedisLockBackend.this.wiring;
+				Listening now = (wiring != null) ? wiring.listening().remove(instance) : null;
+				if (now != null) {
+					now.close();
+				}
+			}
+
+		};
 	}
 
 	@Override
 	public Object node(String key) {
 		// Asked for each lock again and again, so it is not taken where none is needed.
-		int slot = this.connections.cluster() ? this.names.slot(key) : 0;
-		Object master = this.connections.masters().apply(slot);
+		int slot = wiring().connections().cluster() ? this.names.slot(key) : 0;
+		Object master = wiring().connections().masters().apply(slot);
 		return (master != null) ? master : slot;
 	}
 
 	@Override
+	public void disconnect() {
+		Wiring left;
+		synchronized (this) {
+			left = this.closed ? null : this.wiring;
+			this.wiring = this.closed ? this.wiring : null;
+		}
+		if (left != null) {
+			left.close();
+		}
+	}
+
+	@Override
 	public void close() {
-		this.subscriptions.close();
-		this.connections.close();
+		Wiring last;
+		synchronized (this) {
+			this.closed = true;
+			last = this.wiring;
+		}
+		if (last != null) {
+			last.close();
+		}
 	}
 
 }
