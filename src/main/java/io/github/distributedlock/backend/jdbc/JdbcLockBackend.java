@@ -59,11 +59,6 @@ public final class JdbcLockBackend implements LockBackend {
 	 */
 	private static final long CONFLICT_NANOS = 200_000;
 
-	/**
-	 * What every database can index.
-	 */
-	private static final int LONGEST_KEY = 1000;
-
 	private static final long HOUSEKEEPING_SECONDS = 60;
 
 	private final JdbcLockSettings settings;
@@ -81,6 +76,11 @@ public final class JdbcLockBackend implements LockBackend {
 	});
 
 	private boolean started;
+
+	/**
+	 * Whether the table and the settings of the server are known to be fit for locks.
+	 */
+	private volatile boolean checked;
 
 	/**
 	 * Creates a store, which does not connect yet.
@@ -157,11 +157,16 @@ public final class JdbcLockBackend implements LockBackend {
 	@Override
 	public void check() {
 		this.renewals.run("use the table " + this.settings.table(), (session) -> {
-			session.probe();
-			ServerSettings.check(session);
+			check(session);
 			return true;
 		});
 		this.connections.require(notifies() ? 3 : 2);
+	}
+
+	private void check(Session session) throws SQLException {
+		TableCheck.run(session);
+		ServerSettings.check(session);
+		this.checked = true;
 	}
 
 	@Override
@@ -266,14 +271,20 @@ public final class JdbcLockBackend implements LockBackend {
 	 */
 	private <T> T run(String step, String key, Connections.Step<T> action) {
 		byte[] bytes = key.getBytes(StandardCharsets.UTF_8);
-		if (bytes.length > LONGEST_KEY) {
-			throw refusal(key, "has " + bytes.length + " bytes in UTF-8", "at most " + LONGEST_KEY + " can be kept");
+		if (bytes.length > Platform.LONGEST_KEY) {
+			throw refusal(key, "has " + bytes.length + " bytes in UTF-8",
+					"at most " + Platform.LONGEST_KEY + " can be kept");
 		}
 		if (key.indexOf('\0') >= 0 || !key.equals(new String(bytes, StandardCharsets.UTF_8))) {
 			throw refusal(key, "has a character that no text of a database can hold",
 					"leave out NUL and half surrogate pairs");
 		}
-		return this.connections.run(step + " lock '" + key + "'", action);
+		return this.connections.run(step + " lock '" + key + "'", (session) -> {
+			if (!this.checked) {
+				check(session); // The database may have been down at the start.
+			}
+			return action.run(session);
+		});
 	}
 
 	private static LockBackendException refusal(String key, String problem, String remedy) {

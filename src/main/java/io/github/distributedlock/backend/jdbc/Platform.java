@@ -32,6 +32,11 @@ enum Platform {
 	H2("cast(extract(epoch from current_timestamp(6)) * 1000000 as bigint)", "fetch first %d rows only", "insert");
 
 	/**
+	 * The most bytes of a key that every database can index.
+	 */
+	static final int LONGEST_KEY = 1000;
+
+	/**
 	 * The clock of the database, in microseconds since 1970 UTC.
 	 */
 	final String now;

@@ -58,6 +58,11 @@ record Row(String owner, State state, long end, long fencing, Map<String, Place>
 	static final long ABSENT = -1;
 
 	/**
+	 * How often a waiter that hears asks all the same.
+	 */
+	static final Duration LONGEST_POLL = Duration.ofMillis(750);
+
+	/**
 	 * Written where nobody waits. An empty text would be no text at all in Oracle's modes
 	 * of H2 and MariaDB.
 	 */

@@ -23,12 +23,38 @@ final class ServerSettings {
 
 	private static final String CORRUPTS = "the table of the locks may be damaged when the machine of the server crashes";
 
+	private static final String FORGETS_AT_FAILOVER = "locks that were acquired shortly before a failover are lost, and two"
+			+ " owners may hold one key afterwards";
+
 	private static final List<Setting> SETTINGS = List.of(warned(Platform.POSTGRESQL, "fsync", "show fsync", Set
 		.of("on"), FORGETS, "alter system set fsync = on, and reload"), warned(Platform.POSTGRESQL, "full_page_writes",
 				"show full_page_writes", Set.of("on"), CORRUPTS,
 				"alter system set full_page_writes = on, and reload, unless the file system writes pages atomically"),
+			warned(Platform.POSTGRESQL, "synchronous_commit",
+					"select setting from pg_settings where name = 'synchronous_commit'"
+							+ " and current_setting('synchronous_standby_names') <> ''",
+					Set.of("on", "remote_apply", "remote_write"), FORGETS_AT_FAILOVER,
+					"set synchronous_commit = on for the user of the application"),
 			warned(Platform.MYSQL, "innodb_flush_log_at_trx_commit", "select @@global.innodb_flush_log_at_trx_commit",
-					Set.of("1", "3"), FORGETS, "set global innodb_flush_log_at_trx_commit = 1"));
+					Set.of("1", "3"), FORGETS, "set global innodb_flush_log_at_trx_commit = 1"),
+			warned(Platform.MYSQL, "innodb_flush_method", "select @@global.innodb_flush_method",
+					Set.of("fsync", "o_dsync", "o_direct", "o_direct_no_fsync"), FORGETS,
+					"innodb_flush_method = O_DIRECT in the configuration of the server"),
+			// With a binary log, a recovery undoes what is missing there.
+			warned(Platform.MYSQL, "sync_binlog", "select if(@@global.log_bin, @@global.sync_binlog, 1)", Set.of("1"),
+					FORGETS, "set global sync_binlog = 1"),
+			warned(Platform.MYSQL, "innodb_doublewrite", "select @@global.innodb_doublewrite",
+					Set.of("1", "on", "fast"), CORRUPTS,
+					"innodb_doublewrite = ON in the configuration of the server, unless the file system writes pages"
+							+ " atomically"),
+			new Setting(Platform.H2, "WRITE_DELAY",
+					"select max(cast(setting_value as int)) from information_schema.settings"
+							+ " where setting_name = 'WRITE_DELAY'",
+					Set.of("0"),
+					"locks that were acquired within that many milliseconds before the JVM that serves the file is"
+							+ " killed are lost, and two owners may hold one key afterwards",
+					"run, as an administrator: set write_delay 0; and leave WRITE_DELAY out of the URL",
+					"set write_delay 0"));
 
 	private ServerSettings() {
 	}
@@ -40,58 +66,78 @@ final class ServerSettings {
 	 * @param name what the server calls the setting
 	 * @param query reads the value
 	 * @param harmless the values, in lower case, that are harmless
-	 * @param refused whether the application does not start. Otherwise a warning is
-	 * logged
 	 * @param consequence what another value leads to
 	 * @param remedy what to do
+	 * @param mend the statement that makes the setting harmless, if the user of the
+	 * application may run it. Then locks are refused if the statement fails. Without such
+	 * a statement, a warning is logged
 	 */
-	record Setting(Platform platform, String name, String query, Set<String> harmless, boolean refused,
-			String consequence, String remedy) {
+	record Setting(Platform platform, String name, String query, Set<String> harmless, String consequence,
+			String remedy, @Nullable String mend) {
 
 		private boolean isOf(Platform platform) {
 			return platform == this.platform || (platform == Platform.MARIADB && this.platform == Platform.MYSQL);
 		}
 
-		private void check(@Nullable String value) {
-			if (value == null || this.harmless.contains(value.toLowerCase(Locale.ROOT))) {
-				return;
-			}
-			LockBackendException problem = LockBackendException
+		private boolean isHarmless(@Nullable String value) {
+			return value == null || this.harmless.contains(value.toLowerCase(Locale.ROOT));
+		}
+
+		private LockBackendException problem(@Nullable String value, @Nullable Throwable cause) {
+			return LockBackendException
 				.of("The setting " + this.name + " of the database is " + value + ": " + this.consequence)
 				.remedy(this.remedy)
 				.notCarriedOut(true)
+				.cause(cause)
 				.build();
-			if (this.refused) {
-				throw problem;
-			}
-			logger.warn("{}", problem.getMessage());
 		}
 
 	}
 
 	private static Setting warned(Platform platform, String name, String query, Set<String> harmless,
 			String consequence, String remedy) {
-		return new Setting(platform, name, query, harmless, false, consequence, remedy);
+		return new Setting(platform, name, query, harmless, consequence, remedy, null);
 	}
 
 	/**
-	 * Reads the settings of a server. One that this server or user cannot read is
-	 * skipped.
+	 * Checks the settings of a server, and changes those that can be changed.
 	 * @throws LockBackendException if a setting makes locks impossible
+	 * @throws SQLException if the connection fails
 	 */
 	static void check(Session session) throws SQLException {
 		for (Setting setting : SETTINGS) {
 			if (setting.isOf(session.sql().platform)) {
-				try {
-					setting.check(session.value(setting.query()));
-				}
-				catch (SQLException ex) {
-					if (SqlFailures.isOfConnection(ex)) {
-						throw ex;
-					}
-					logger.debug("The setting {} cannot be read", setting.name(), ex);
-				}
+				check(setting, session);
 			}
+		}
+	}
+
+	/**
+	 * Checks a setting, unless this server or user cannot read the setting.
+	 */
+	private static void check(Setting setting, Session session) throws SQLException {
+		String value = null;
+		try {
+			value = session.value(setting.query());
+			String mend = setting.mend();
+			if (setting.isHarmless(value)) {
+				return;
+			}
+			if (mend == null) {
+				logger.warn("{}", setting.problem(value, null).getMessage());
+				return;
+			}
+			session.execute(mend);
+			logger.info("Ran '{}' for the locks: {} of the database was {}", mend, setting.name(), value);
+		}
+		catch (SQLException ex) {
+			if (SqlFailures.isOfConnection(ex)) {
+				throw ex;
+			}
+			if (value != null) {
+				throw setting.problem(value, ex);
+			}
+			logger.debug("The setting {} cannot be read", setting.name(), ex);
 		}
 	}
 

@@ -209,12 +209,12 @@ record Session(Connection connection, Statements sql, Supervisor supervisor) {
 	}
 
 	/**
-	 * Checks that the table is there, with its columns and the rights to use these.
+	 * Deletes a row whose version is known.
+	 * @return {@code false} if the row is gone, or has changed
 	 */
-	void probe() throws SQLException {
-		for (String probe : this.sql.probes()) {
-			changes(probe, bind("-"));
-		}
+	boolean delete(String key, long version) throws SQLException {
+		Object bound = bind(key);
+		return changes(Statements.of(this.sql.deleteExpired, 1), bound, bound, version);
 	}
 
 	/**
@@ -233,8 +233,8 @@ record Session(Connection connection, Statements sql, Supervisor supervisor) {
 	 * Reads the first column of the first row.
 	 * @return {@code null} if there is no row, or no value
 	 */
-	@Nullable String value(String query) throws SQLException {
-		return query(query, (row) -> row.next() ? row.getString(1) : null);
+	@Nullable String value(String query, Object... values) throws SQLException {
+		return query(query, (row) -> row.next() ? row.getString(1) : null, values);
 	}
 
 	private boolean changes(String statement, Object... values) throws SQLException {

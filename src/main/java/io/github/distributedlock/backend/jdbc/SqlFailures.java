@@ -45,7 +45,13 @@ final class SqlFailures {
 	 */
 	private static final Set<Integer> REFUSAL_CODES = Set.of(1104, 1175, 1665, 90116);
 
-	private static final Set<Integer> NO_RIGHT_CODES = Set.of(1142, 1143, 90096);
+	/**
+	 * A table that lacks its primary key, checks it late, or has more columns that need a
+	 * value.
+	 */
+	private static final Set<String> NO_FIT = Set.of("42P10", "55000", "23502");
+
+	private static final Set<Integer> NO_RIGHT_CODES = Set.of(1142, 1143, 90040, 90096);
 
 	/**
 	 * The classes of SQLStates that are refusals: nothing was carried out, and the same
@@ -145,6 +151,9 @@ final class SqlFailures {
 		}
 		if (NO_COLUMN.contains(state)) {
 			return "add the column; the table is made by: " + sql.platform.schema(sql.table);
+		}
+		if (state.startsWith("22") || NO_FIT.contains(state)) {
+			return "compare the table with: " + sql.platform.schema(sql.table);
 		}
 		if (state.equals("42501") || isVendorCode(failure, NO_RIGHT_CODES)) {
 			return "run, for the user of the application: grant select, insert, update, delete on " + sql.table

@@ -2,9 +2,7 @@ package io.github.distributedlock.backend.jdbc;
 
 import java.nio.charset.StandardCharsets;
 import java.util.Collections;
-import java.util.List;
 import java.util.UUID;
-import java.util.stream.Stream;
 
 import org.jspecify.annotations.Nullable;
 
@@ -204,20 +202,6 @@ final class Statements {
 	static String channel(String table, String instance) {
 		byte[] name = (table + " " + instance).getBytes(StandardCharsets.UTF_8);
 		return "distributed_lock_" + UUID.nameUUIDFromBytes(name).toString().replace("-", "");
-	}
-
-	/**
-	 * Returns statements that need each right and each column, and change nothing. Each
-	 * has a key as its parameter, since {@code sql_safe_updates} refuses one without.
-	 */
-	List<String> probes() {
-		String none = " where lock_key = ? and version = " + Row.ABSENT;
-		return Stream
-			.of("select " + COLUMNS + " from {table}",
-					"insert into {table} (" + COLUMNS + ") select " + COLUMNS + " from {table}",
-					"update {table} set version = version + 1", "delete from {table}")
-			.map((probe) -> text(probe + none))
-			.toList();
 	}
 
 	// No name of a table has braces.

@@ -180,7 +180,7 @@ final class TableReads extends DelegatingDataSource {
 				values.put((Integer) arguments[0], arguments[1]);
 			}
 			else if (method.getName().startsWith("execute") && sql.contains("distributed_lock ")
-					&& !sql.startsWith("show")) {
+					&& !sql.startsWith("show") && !sql.startsWith("explain")) {
 				explain(connection, sql, values);
 			}
 			return call(statement, method, arguments);

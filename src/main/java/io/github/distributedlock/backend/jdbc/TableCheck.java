@@ -1,0 +1,232 @@
+package io.github.distributedlock.backend.jdbc;
+
+import java.sql.Connection;
+import java.sql.SQLException;
+import java.time.Duration;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import java.util.UUID;
+import java.util.stream.Collectors;
+import java.util.stream.Stream;
+
+import io.github.distributedlock.LockBackendException;
+import io.github.distributedlock.LockException;
+import io.github.distributedlock.backend.Claim;
+import io.github.distributedlock.backend.Holder.State;
+import io.github.distributedlock.backend.LockBackend.Renewal;
+import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * Tries out the table before the first lock, whoever has made the table: keys that are
+ * nearly alike, the longest values, and each kind of statement. All of that is one
+ * transaction, which is rolled back. What the table does counts, not how the table is
+ * declared, except for what only a crash would show.
+ */
+final class TableCheck {
+
+	private static final Logger logger = LoggerFactory.getLogger(TableCheck.class);
+
+	private static final Duration LEASE = Duration.ofMinutes(1);
+
+	/**
+	 * The endings of keys that a collation may take for the same.
+	 */
+	private static final List<String> ENDINGS = List.of("e", "E", "e ", "\u00e9", "e\u0301", "\ud83d\ude00");
+
+	private static final int LONGEST_OWNER = 500;
+
+	/**
+	 * How many waiters the column has to hold: more than wait at once, and fewer than 64
+	 * kB.
+	 */
+	private static final int WAITERS = 100;
+
+	private final Session session;
+
+	private final Statements sql;
+
+	/**
+	 * Keys of which nobody else has ever heard.
+	 */
+	private final List<String> keys;
+
+	private TableCheck(Session session) {
+		this.session = session;
+		this.sql = session.sql();
+		String key = "distributed-lock-check-" + UUID.randomUUID() + "-";
+		String longest = key + "x".repeat(Platform.LONGEST_KEY - 1 - key.length());
+		this.keys = Stream.concat(ENDINGS.stream().map(key::concat), Stream.of(longest + "y", longest + "z")).toList();
+	}
+
+	/**
+	 * Checks the table.
+	 * @throws LockBackendException if locks cannot be kept in the table, with the
+	 * statement that mends it
+	 * @throws SQLException if a statement fails
+	 */
+	static void run(Session session) throws SQLException {
+		TableCheck check = new TableCheck(session);
+		check.survivesCrashes();
+		check.tryOutAndRollBack();
+		if (session.read(check.keys.get(1)).version() != Row.ABSENT) {
+			for (String key : check.keys) {
+				session.delete(key, session.read(key).version());
+			}
+			throw check.refusal("keeps rows that were rolled back: its engine knows no transactions",
+					"alter table " + check.sql.table + " engine = InnoDB");
+		}
+		check.isSweptByIndex();
+	}
+
+	private void survivesCrashes() throws SQLException {
+		if (this.sql.platform == Platform.POSTGRESQL) {
+			String persistence = this.session
+				.value("select relpersistence from pg_class where oid = '" + this.sql.table + "'::regclass");
+			if ("u".equals(persistence)) {
+				throw refusal("is unlogged: PostgreSQL empties it after a crash, while locks are held",
+						"alter table " + this.sql.table + " set logged");
+			}
+			if ("t".equals(persistence)) {
+				throw refusal("is temporary: each connection has another one", null);
+			}
+		}
+	}
+
+	private void tryOutAndRollBack() throws SQLException {
+		Connection connection = this.session.connection();
+		connection.setAutoCommit(false);
+		try {
+			tryOut();
+		}
+		catch (SQLException | RuntimeException ex) {
+			try {
+				rollBack(connection);
+			}
+			catch (SQLException unended) {
+				ex.addSuppressed(unended);
+			}
+			throw ex;
+		}
+		rollBack(connection);
+	}
+
+	private static void rollBack(Connection connection) throws SQLException {
+		connection.rollback();
+		connection.setAutoCommit(true);
+	}
+
+	private void tryOut() throws SQLException {
+		Map<String, Row> written = new LinkedHashMap<>();
+		for (String key : this.keys) {
+			Row row = longestRow(written.size());
+			if (!this.session.write(key, Row.absent(row.now()), row)) {
+				throw refusal("takes '" + LockException.printable(key) + "' for the same key as one of "
+						+ written.keySet().stream().map(LockException::printable).toList(), null);
+			}
+			written.put(key, row);
+		}
+		for (Map.Entry<String, Row> each : written.entrySet()) {
+			checkWritten(each.getKey(), each.getValue());
+		}
+		Row again = longestRow(written.size());
+		if (this.session.write(this.keys.get(0), Row.absent(again.now()), again)) {
+			throw refusal("takes a key twice, so that a lock could have two owners", "delete from " + this.sql.table
+					+ ", and then: alter table " + this.sql.table + " add primary key (lock_key)");
+		}
+		tryOutSteps();
+	}
+
+	private void checkWritten(String key, Row written) throws SQLException {
+		Row read = this.session.read(key);
+		String waiters = this.session.value("select waiters from " + this.sql.table + " where lock_key = ?",
+				this.sql.platform.bind(key));
+		if (!(read.owner().equals(written.owner()) && read.state() == written.state() && read.end() == written.end()
+				&& read.fencing() == written.fencing() && written.writtenWaiters().equals(waiters))) {
+			throw refusal("does not keep the longest values as they are written", null);
+		}
+	}
+
+	/**
+	 * Acquires, renews and releases, and sees that each step changes its own row alone.
+	 */
+	private void tryOutSteps() throws SQLException {
+		List<Claim> claims = this.keys.stream().map((key) -> Claim.of(key, "a:1", "a", LEASE)).toList();
+		for (Claim claim : claims) {
+			Row read = this.session.read(claim.key());
+			require(this.session.write(claim.key(), read,
+					new Row("nobody", State.OWNER, read.now(), 0, Map.of(), read.version(), read.now(), null)), "free",
+					claim);
+			require(this.session.acquire(claim), "acquire", claim);
+		}
+		Claim first = claims.get(0);
+		require(!this.session.acquire(Claim.of(first.key(), "b:1", "b", LEASE)), "refuse another owner", first);
+		for (List<Claim> some : List.of(claims.subList(0, 1), claims)) {
+			Set<Renewal> renewals = some.stream().map(Renewal::of).collect(Collectors.toSet());
+			require(this.session.renew(List.copyOf(renewals), LEASE).equals(renewals), "renew", first);
+		}
+		require(this.session.releaseOrRead(first.key(), first.owner()) == null, "release", first);
+		require(this.session.acquire(first), "acquire again", first);
+		require(this.session.leaveToExpire(first.key(), first.owner(), LEASE), "leave to expire", first);
+		require(this.session.delete(first.key(), this.session.read(first.key()).version()), "delete", first);
+		for (Claim claim : claims.subList(1, claims.size())) {
+			require(this.session.read(claim.key()).isOwnedBy(claim.owner()), "keep", claim);
+		}
+	}
+
+	private void require(boolean done, String step, Claim claim) {
+		if (!done) {
+			throw refusal("could not " + step + " lock '" + claim.key() + "', which nobody else knows", null);
+		}
+	}
+
+	/**
+	 * Without the index the sweep still works, but reads the whole table.
+	 */
+	private void isSweptByIndex() throws SQLException {
+		String table = this.sql.table;
+		boolean indexed = switch (this.sql.platform) {
+			case POSTGRESQL -> this.session.value("select 1 from pg_index join pg_attribute on attrelid = indrelid"
+					+ " and attnum = indkey[0] where attname = 'sweep_at' and indrelid = '" + table
+					+ "'::regclass") != null;
+			case H2 -> !String.valueOf(this.session.value("explain select 1 from " + table + " where sweep_at < 0"))
+				.contains("tableScan");
+			default -> this.session
+				.value("show index from " + table + " where Column_name = 'sweep_at' and Seq_in_index = 1") != null;
+		};
+		if (!indexed) {
+			logger.warn(
+					"The table {} has no index that begins with the column sweep_at, so that each sweep of old rows"
+							+ " reads the whole table: run: alter table {} add {} (sweep_at, lock_key)",
+					table, table, switch (this.sql.platform) {
+						case POSTGRESQL, H2 -> "unique";
+						default -> "index";
+					});
+		}
+	}
+
+	private static Row longestRow(int number) {
+		Map<String, Row.Place> waiters = new LinkedHashMap<>();
+		long now = Long.MAX_VALUE / 2 + number;
+		for (int i = 0; i < WAITERS; i++) {
+			Row.Place place = new Row.Place("a-name@a-host/" + i + "#" + "i".repeat(100) + ":1", now, Long.MAX_VALUE,
+					Long.MAX_VALUE);
+			waiters.put(place.instance(), place);
+		}
+		String owner = "Owner \u00e9\u20ac\ud83d\ude00 " + number;
+		return new Row(owner + "o".repeat(LONGEST_OWNER - owner.length()), State.RESERVATION, now,
+				Long.MAX_VALUE - number, waiters, 0, now, null);
+	}
+
+	private LockBackendException refusal(String problem, @Nullable String statement) {
+		return LockBackendException.of("The table " + this.sql.table + " " + problem)
+			.remedy("stop all that use the table, and run: " + ((statement != null) ? statement
+					: "drop table " + this.sql.table + ", and then: " + this.sql.platform.schema(this.sql.table)))
+			.notCarriedOut(true)
+			.build();
+	}
+
+}
