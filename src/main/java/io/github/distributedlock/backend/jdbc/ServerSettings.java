@@ -48,8 +48,8 @@ final class ServerSettings {
 					"innodb_doublewrite = ON in the configuration of the server, unless the file system writes pages"
 							+ " atomically"),
 			new Setting(Platform.H2, "WRITE_DELAY",
-					"select max(cast(setting_value as int)) from information_schema.settings"
-							+ " where setting_name = 'WRITE_DELAY'",
+					"select max(cast(SETTING_VALUE as int)) from INFORMATION_SCHEMA.SETTINGS"
+							+ " where SETTING_NAME = 'WRITE_DELAY'",
 					Set.of("0"),
 					"locks that were acquired within that many milliseconds before the JVM that serves the file is"
 							+ " killed are lost, and two owners may hold one key afterwards",
