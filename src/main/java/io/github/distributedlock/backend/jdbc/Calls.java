@@ -69,11 +69,15 @@ final class Calls implements AutoCloseable {
 	/**
 	 * Makes a call on a thread of this class. The caller waits for the command timeout at
 	 * most, also if it is interrupted.
+	 * @param what what the call does
+	 * @param commands how many command timeouts the caller waits
+	 * @param task the call
 	 * @param late is given the result if it comes when the caller waits no more, and
 	 * {@code null} if the call has failed by then
 	 * @throws NoAnswerException if the call has not ended in time
 	 */
-	<T extends @Nullable Object> T call(String what, Callable<T> task, Consumer<@Nullable T> late) throws SQLException {
+	<T extends @Nullable Object> T call(String what, int commands, Callable<T> task, Consumer<@Nullable T> late)
+			throws SQLException {
 		CompletableFuture<T> answer = new CompletableFuture<>();
 		try {
 			this.workers.execute(() -> answer(task, answer, late));
@@ -82,13 +86,13 @@ final class Calls implements AutoCloseable {
 			throw new SQLException("There is no thread to " + what, "53000", ex);
 		}
 		try {
-			return answer.orTimeout(this.timeoutNanos, TimeUnit.NANOSECONDS).join();
+			return answer.orTimeout(commands * this.timeoutNanos, TimeUnit.NANOSECONDS).join();
 		}
 		catch (CompletionException ex) {
 			Throwable cause = ex.getCause();
 			if (cause instanceof TimeoutException) {
-				throw new NoAnswerException("No answer in " + TimeUnit.NANOSECONDS.toMillis(this.timeoutNanos)
-						+ " ms to an attempt to " + what);
+				throw new NoAnswerException("No answer in "
+						+ TimeUnit.NANOSECONDS.toMillis(commands * this.timeoutNanos) + " ms to an attempt to " + what);
 			}
 			if (cause instanceof SQLException failure) {
 				throw failure;

@@ -115,8 +115,17 @@ final class Connections implements AutoCloseable {
 	 * @param name what is done, with the key
 	 */
 	<T extends @Nullable Object> T run(String name, Step<T> step) {
+		return run(name, 1, step);
+	}
+
+	/**
+	 * Does something with a connection that is borrowed for it.
+	 * @param name what is done, with the key
+	 * @param commands how many command timeouts the step takes at most
+	 */
+	<T extends @Nullable Object> T run(String name, int commands, Step<T> step) {
 		try (Borrowed borrowed = borrow()) {
-			return borrowed.run(name, step);
+			return borrowed.run(name, commands, step);
 		}
 	}
 
@@ -126,7 +135,7 @@ final class Connections implements AutoCloseable {
 	Borrowed borrow() {
 		try {
 			return (this.poolKeepsTime && this.driverKeepsTime) ? open()
-					: this.calls.call("get a connection", this::open, (late) -> {
+					: this.calls.call("get a connection", 1, this::open, (late) -> {
 						if (late != null) {
 							late.giveBack();
 						}
@@ -263,12 +272,20 @@ final class Connections implements AutoCloseable {
 		 * nobody used it.
 		 */
 		<T extends @Nullable Object> T run(String name, Step<T> step) {
+			return run(name, 1, step);
+		}
+
+		/**
+		 * Does something that may be done twice, and takes so many command timeouts at
+		 * most.
+		 */
+		<T extends @Nullable Object> T run(String name, int commands, Step<T> step) {
 			this.mutex.lock();
 			try {
 				Borrowed known = this.kept;
 				if (known != null) {
 					try {
-						return known.run(name, step);
+						return known.run(name, commands, step);
 					}
 					catch (LockBackendException ex) {
 						if (!known.broken) {
@@ -280,7 +297,7 @@ final class Connections implements AutoCloseable {
 				}
 				Borrowed borrowed = borrow();
 				this.kept = borrowed;
-				return borrowed.run(name, step);
+				return borrowed.run(name, commands, step);
 			}
 			finally {
 				this.mutex.unlock();
@@ -353,9 +370,9 @@ final class Connections implements AutoCloseable {
 		/**
 		 * Does something that ends in time.
 		 */
-		<T extends @Nullable Object> T run(String name, Step<T> step) {
+		<T extends @Nullable Object> T run(String name, int commands, Step<T> step) {
 			return Connections.this.driverKeepsTime ? stay(name, step)
-					: stay(name, (same) -> call(name, () -> step.run(same)));
+					: stay(name, (same) -> call(name, commands, () -> step.run(same)));
 		}
 
 		/**
@@ -371,9 +388,10 @@ final class Connections implements AutoCloseable {
 			}
 		}
 
-		private <T extends @Nullable Object> T call(String name, Callable<T> task) throws SQLException {
+		private <T extends @Nullable Object> T call(String name, int commands, Callable<T> task) throws SQLException {
 			try {
-				return Connections.this.calls.call(name, task, (late) -> end(this.session.connection(), true));
+				return Connections.this.calls.call(name, commands, task,
+						(late) -> end(this.session.connection(), true));
 			}
 			catch (NoAnswerException ex) {
 				this.stuck = true;
@@ -391,7 +409,7 @@ final class Connections implements AutoCloseable {
 					giveBack();
 				}
 				else if (!this.stuck) {
-					call("give a connection back", () -> {
+					call("give a connection back", 1, () -> {
 						giveBack();
 						return true;
 					});

@@ -28,6 +28,7 @@ import io.github.distributedlock.backend.LockBackend;
 import io.github.distributedlock.backend.LockFeature;
 import io.github.distributedlock.backend.ReleaseListener;
 import io.github.distributedlock.backend.Waiter;
+import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -58,6 +59,12 @@ public final class JdbcLockBackend implements LockBackend {
 	 * The pause after a change of others is drawn from so long, and longer with each.
 	 */
 	private static final long CONFLICT_NANOS = 200_000;
+
+	/**
+	 * How many command timeouts a check takes at most, whose many statements take one
+	 * each at most.
+	 */
+	private static final int COMMANDS_OF_CHECK = 10;
 
 	private static final long HOUSEKEEPING_SECONDS = 60;
 
@@ -156,16 +163,28 @@ public final class JdbcLockBackend implements LockBackend {
 
 	@Override
 	public void check() {
-		this.renewals.run("use the table " + this.settings.table(), (session) -> {
-			check(session);
-			return true;
-		});
+		check(this.renewals::run);
 		this.connections.require(notifies() ? 3 : 2);
 	}
 
-	private void check(Session session) throws SQLException {
-		TableCheck.run(session);
-		ServerSettings.check(session);
+	/**
+	 * Runs steps on a connection of one kind.
+	 */
+	private interface Runner {
+
+		<T extends @Nullable Object> T run(String name, int commands, Connections.Step<T> step);
+
+	}
+
+	private void check(Runner runner) {
+		runner.run("use the table " + this.settings.table(), COMMANDS_OF_CHECK, (session) -> {
+			TableCheck.run(session);
+			return true;
+		});
+		runner.run("read the settings of the database", COMMANDS_OF_CHECK, (session) -> {
+			ServerSettings.check(session);
+			return true;
+		});
 		this.checked = true;
 	}
 
@@ -279,12 +298,10 @@ public final class JdbcLockBackend implements LockBackend {
 			throw refusal(key, "has a character that no text of a database can hold",
 					"leave out NUL and half surrogate pairs");
 		}
-		return this.connections.run(step + " lock '" + key + "'", (session) -> {
-			if (!this.checked) {
-				check(session); // The database may have been down at the start.
-			}
-			return action.run(session);
-		});
+		if (!this.checked) {
+			check(this.connections::run); // The database may have been down at the start.
+		}
+		return this.connections.run(step + " lock '" + key + "'", action);
 	}
 
 	private static LockBackendException refusal(String key, String problem, String remedy) {

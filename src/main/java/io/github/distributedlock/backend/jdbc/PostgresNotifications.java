@@ -231,7 +231,7 @@ final class PostgresNotifications implements AutoCloseable {
 			boolean connected = false;
 			try (Borrowed borrowed = this.connections.borrow()) {
 				connected = true;
-				borrowed.run("listen for released locks", (session) -> session.execute("listen " + this.wakeUp));
+				borrowed.run("listen for released locks", 1, (session) -> session.execute("listen " + this.wakeUp));
 				borrowed.broken = true; // Nobody else may get one that listens.
 				pause = borrowed.stay("listen for released locks", this::listen) ? PAUSE : LONGEST_PAUSE;
 				borrowed.broken = false;

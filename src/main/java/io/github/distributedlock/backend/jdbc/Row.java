@@ -69,11 +69,6 @@ record Row(String owner, State state, long end, long fencing, Map<String, Place>
 	static final String NOBODY = "-";
 
 	/**
-	 * How often a waiter that hears asks all the same.
-	 */
-	static final Duration LONGEST_POLL = Duration.ofMillis(750);
-
-	/**
 	 * Longer than a waiter that hears nothing pauses, so that it comes in time.
 	 */
 	private static final Duration RESERVATION = LONGEST_POLL.plusMillis(100);

@@ -205,7 +205,7 @@ final class Statements {
 	}
 
 	// No name of a table has braces.
-	private String text(String template) {
+	String text(String template) {
 		boolean postgres = this.platform == Platform.POSTGRESQL;
 		return template.replace("{held}", postgres ? "held." : "")
 			// PostgreSQL would read its clock for each row, and use no index.
