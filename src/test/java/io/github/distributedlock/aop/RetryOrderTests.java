@@ -78,7 +78,8 @@ class RetryOrderTests {
 		try (AdvisorContext context = AdvisorContext.of(TimeLimiterFirst.class, Configured.class)) {
 			assertThat(context.get(Service.class).later()).isCompletedExceptionally();
 			assertThat(context.lock().events).containsExactly("acquire");
-			context.get(CompletableFuture.class).complete(null);
+			CompletableFuture<?> result = context.get(CompletableFuture.class);
+			result.complete(null);
 			assertThat(context.lock().events).containsExactly("acquire", "release");
 		}
 	}
