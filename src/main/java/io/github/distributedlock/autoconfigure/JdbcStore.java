@@ -140,6 +140,14 @@ final class JdbcStore implements StorePool, DisposableBean {
 		}
 
 		/**
+		 * Lets PostgreSQL end the session of a JVM that has died while its statement
+		 * waits for a lock. Older servers do not have the setting, and Windows refuses
+		 * it.
+		 */
+		private static final String NOTICE_CLOSED = "select set_config(name, '1000', false) from pg_settings"
+				+ " where name = 'client_connection_check_interval' and version() ~* 'linux|darwin|apple|bsd|illumos'";
+
+		/**
 		 * A pool of the same connection details, unopened; none for a database that may
 		 * be another one for each pool, or a subclass, which may make connections in its
 		 * own way.
@@ -166,6 +174,9 @@ final class JdbcStore implements StorePool, DisposableBean {
 			pool.setValidationTimeout(250);
 			if (url != null && url.startsWith("jdbc:h2:") && !url.toUpperCase(Locale.ROOT).contains(";" + H2_TIMEOUT)) {
 				pool.addDataSourceProperty(H2_TIMEOUT, String.valueOf(settings.commandTimeout().toMillis()));
+			}
+			if (url != null && url.startsWith("jdbc:postgresql:") && known.getConnectionInitSql() == null) {
+				pool.setConnectionInitSql(NOTICE_CLOSED);
 			}
 			// A database that is down is no reason not to start, and listening no leak.
 			pool.setInitializationFailTimeout(-1);

@@ -10,6 +10,7 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionException;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.ScheduledThreadPoolExecutor;
+import java.util.concurrent.Semaphore;
 import java.util.concurrent.SynchronousQueue;
 import java.util.concurrent.ThreadFactory;
 import java.util.concurrent.ThreadPoolExecutor;
@@ -46,6 +47,8 @@ final class Calls implements AutoCloseable {
 
 	private final ScheduledThreadPoolExecutor clock = new ScheduledThreadPoolExecutor(1,
 			threads("distributed-lock-cancel"));
+
+	private final Semaphore cancelling = new Semaphore(1);
 
 	private final Set<Execution> executions = ConcurrentHashMap.newKeySet();
 
@@ -220,12 +223,21 @@ final class Calls implements AutoCloseable {
 			}
 		}
 
+		// One after the other, since most drivers cancel by a further session of the
+		// server.
 		private void cancel() {
+			boolean alone = false;
 			try {
+				alone = Calls.this.cancelling.tryAcquire(Calls.this.timeoutNanos / 4, TimeUnit.NANOSECONDS);
 				this.cancellation.cancel();
 			}
-			catch (SQLException | RuntimeException | LinkageError ex) {
+			catch (SQLException | InterruptedException | RuntimeException | LinkageError ex) {
 				logger.debug("A statement that hangs was not cancelled", ex);
+			}
+			finally {
+				if (alone) {
+					Calls.this.cancelling.release();
+				}
 			}
 		}
 

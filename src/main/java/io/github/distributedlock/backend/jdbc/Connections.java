@@ -6,7 +6,10 @@ import java.sql.Statement;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Set;
+import java.util.UUID;
 import java.util.concurrent.Callable;
+import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.locks.ReentrantLock;
 
 import javax.sql.DataSource;
@@ -14,6 +17,7 @@ import javax.sql.DataSource;
 import com.zaxxer.hikari.HikariDataSource;
 import io.github.distributedlock.LockBackendException;
 import io.github.distributedlock.backend.jdbc.Calls.NoAnswerException;
+import io.github.distributedlock.backend.jdbc.Session.StrayStatementException;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -50,6 +54,13 @@ final class Connections implements AutoCloseable {
 	private volatile boolean driverKeepsTime;
 
 	private final Destination destination = new Destination();
+
+	private final Strays strays = new Strays();
+
+	/**
+	 * Marks the statements of this store at the server.
+	 */
+	private final String tag = "/* lock " + UUID.randomUUID().toString().substring(0, 8) + " */ ";
 
 	private volatile @Nullable Statements statements;
 
@@ -130,9 +141,15 @@ final class Connections implements AutoCloseable {
 	}
 
 	/**
-	 * Borrows a connection, which is to be closed.
+	 * Borrows a connection, which is to be closed. Takes a command timeout at most, and
+	 * one more while the server has sessions that hang.
 	 */
 	Borrowed borrow() {
+		this.strays.end();
+		return borrowAnyway();
+	}
+
+	private Borrowed borrowAnyway() {
 		try {
 			return (this.poolKeepsTime && this.driverKeepsTime) ? open()
 					: this.calls.call("get a connection", 1, this::open, (late) -> {
@@ -258,6 +275,70 @@ final class Connections implements AutoCloseable {
 	}
 
 	/**
+	 * The sessions of the server whose connections were closed here while a statement
+	 * hung that the server did not cancel. As long as the server has not ended some of
+	 * them, no other connection is borrowed: each could take one more of its sessions.
+	 */
+	private final class Strays {
+
+		private static final int MOST = 3;
+
+		private static final int LONGEST_PAUSE = 6;
+
+		private final Set<Long> known = ConcurrentHashMap.newKeySet();
+
+		private final ReentrantLock mutex = new ReentrantLock();
+
+		/**
+		 * The logarithm of the pause until the next question, in command timeouts: a
+		 * question may hang as well. Guarded by the mutex, as the time of the next one
+		 * is.
+		 */
+		private int pause;
+
+		private long next = System.nanoTime();
+
+		/**
+		 * Asks the server to end them.
+		 * @throws LockBackendException if too many are left
+		 */
+		void end() {
+			if (!this.known.isEmpty() && this.mutex.tryLock()) {
+				try {
+					if (this.next - System.nanoTime() <= 0) {
+						ask();
+					}
+				}
+				finally {
+					this.mutex.unlock();
+				}
+			}
+			int left = this.known.size();
+			if (left >= MOST) {
+				throw SqlFailures.notConnected(new SQLException(
+						"The server has not ended " + left + " sessions whose statements hang", "53300"));
+			}
+		}
+
+		private void ask() {
+			Set<Long> asked = Set.copyOf(this.known);
+			Duration timeout = Connections.this.settings.commandTimeout();
+			try (Borrowed borrowed = borrowAnyway()) {
+				Set<Long> left = borrowed.run("end sessions that hang", 1,
+						(session) -> session.endStrays(asked, timeout));
+				this.known.removeIf((each) -> asked.contains(each) && !left.contains(each));
+				this.pause = 0;
+			}
+			catch (LockBackendException ex) {
+				logger.debug("The server does not tell which sessions hang", ex);
+				this.pause = Math.min(this.pause + 1, LONGEST_PAUSE);
+				this.next = System.nanoTime() + (timeout.toNanos() << this.pause);
+			}
+		}
+
+	}
+
+	/**
 	 * A connection that is kept for one purpose, so that others cannot use up all. One
 	 * step at a time.
 	 */
@@ -320,7 +401,7 @@ final class Connections implements AutoCloseable {
 	/**
 	 * A connection that is borrowed. Confined to one thread at a time.
 	 */
-	final class Borrowed implements AutoCloseable {
+	final class Borrowed implements AutoCloseable, Session.Supervisor {
 
 		private final Session session;
 
@@ -340,7 +421,7 @@ final class Connections implements AutoCloseable {
 		private volatile boolean stuck;
 
 		private Borrowed(Connection connection) throws SQLException {
-			this.session = new Session(connection, Connections.this.statements(connection), this::begin);
+			this.session = new Session(connection, Connections.this.statements(connection), this);
 			this.autoCommit = connection.getAutoCommit();
 			this.timeout = connection.getNetworkTimeout();
 			int timeout = Math.toIntExact(Connections.this.settings.commandTimeout().toMillis());
@@ -360,7 +441,13 @@ final class Connections implements AutoCloseable {
 			}
 		}
 
-		private Calls.Execution begin(Calls.Cancellation cancellation) throws SQLException {
+		@Override
+		public String tag() {
+			return Connections.this.tag;
+		}
+
+		@Override
+		public Calls.Execution begin(Calls.Cancellation cancellation) throws SQLException {
 			if (this.stuck) {
 				throw new SQLException("The caller waits no more", "08003");
 			}
@@ -383,6 +470,9 @@ final class Connections implements AutoCloseable {
 				return step.run(this.session);
 			}
 			catch (SQLException ex) {
+				if (ex instanceof StrayStatementException stray) {
+					Connections.this.strays.known.add(stray.session);
+				}
 				this.broken = this.broken || SqlFailures.isOfConnection(ex);
 				throw SqlFailures.of(name, ex, this.session.sql());
 			}

@@ -1,5 +1,6 @@
 package io.github.distributedlock.backend.jdbc;
 
+import java.io.Serial;
 import java.sql.Connection;
 import java.sql.PreparedStatement;
 import java.sql.ResultSet;
@@ -11,6 +12,8 @@ import java.util.HashSet;
 import java.util.List;
 import java.util.Objects;
 import java.util.Set;
+import java.util.concurrent.ThreadLocalRandom;
+import java.util.concurrent.atomic.AtomicLong;
 import java.util.stream.Collectors;
 import java.util.stream.Stream;
 
@@ -31,12 +34,41 @@ record Session(Connection connection, Statements sql, Supervisor supervisor) {
 
 	private static final Logger logger = LoggerFactory.getLogger(Session.class);
 
+	private static final String CANCELLED = "The statement was cancelled, since it ran for too long, and may have been"
+			+ " carried out";
+
 	/**
 	 * Cancels statements that run for too long.
 	 */
 	interface Supervisor {
 
 		Calls.Execution begin(Calls.Cancellation cancellation) throws SQLException;
+
+		/**
+		 * Returns a comment that marks the statements of this store at the server.
+		 */
+		String tag();
+
+	}
+
+	/**
+	 * The server has not even ended a statement that it was asked to cancel.
+	 */
+	static final class StrayStatementException extends SQLException {
+
+		@Serial
+		private static final long serialVersionUID = 1L;
+
+		/**
+		 * The number of the session, as far as the driver knows it; else any negative
+		 * one.
+		 */
+		final long session;
+
+		StrayStatementException(SQLException cause, long session) {
+			super(CANCELLED, "40003", cause);
+			this.session = session;
+		}
 
 	}
 
@@ -107,6 +139,44 @@ record Session(Connection connection, Statements sql, Supervisor supervisor) {
 		return renewals.stream()
 			.filter((each) -> owned.contains(List.of(each.key(), each.owner())))
 			.collect(Collectors.toSet());
+	}
+
+	/**
+	 * Ends sessions at the server whose connections were closed here.
+	 * @param strays their numbers, not empty. They are real on PostgreSQL only
+	 * @param age for how long a statement that hangs runs at least
+	 * @return those that the server still has
+	 */
+	Set<Long> endStrays(Set<Long> strays, Duration age) throws SQLException {
+		String own = this.supervisor.tag() + "%";
+		if (this.sql.platform == Platform.POSTGRESQL) {
+			// Behind a pooler, the number may be one of another session: that is not
+			// ended.
+			return numbers(
+					"select pid, case when query like ? then pg_terminate_backend(pid) end from pg_stat_activity"
+							+ " where usename = current_user and pid in (?" + ", ?".repeat(strays.size() - 1) + ")",
+					Stream.concat(Stream.of(own), strays.stream()).toArray());
+		}
+		if (this.sql.platform == Platform.H2) {
+			return Set.of(); // Only an administrator may look.
+		}
+		Set<Long> hanging = numbers("select id from information_schema.processlist where info like ? and time >= ?",
+				own, Math.max(1, age.toSeconds()));
+		for (long each : hanging) {
+			execute("kill " + each);
+		}
+		return strays.stream().limit(hanging.size()).collect(Collectors.toSet());
+	}
+
+	private Set<Long> numbers(String statement, Object... values) throws SQLException {
+		Set<Long> numbers = new HashSet<>();
+		query(statement, (rows) -> {
+			while (rows.next()) {
+				numbers.add(rows.getLong(1));
+			}
+			return numbers;
+		}, values);
+		return numbers;
 	}
 
 	Row read(String key) throws SQLException {
@@ -252,22 +322,22 @@ record Session(Connection connection, Statements sql, Supervisor supervisor) {
 	}
 
 	private <T> @Nullable T run(String statement, Use<T> use, Object... values) throws SQLException {
-		try (PreparedStatement prepared = this.connection.prepareStatement(statement)) {
+		try (PreparedStatement prepared = this.connection.prepareStatement(this.supervisor.tag() + statement)) {
 			// The URL may limit the rows that MySQL's driver reads.
 			prepared.setMaxRows(0);
 			for (int i = 0; i < values.length; i++) {
 				prepared.setObject(i + 1, values[i]);
 			}
-			Calls.Execution execution = this.supervisor.begin(() -> cancel(prepared));
-			T result;
+			AtomicLong number = new AtomicLong(-ThreadLocalRandom.current().nextInt(Integer.MAX_VALUE) - 1L);
+			Calls.Execution execution = this.supervisor.begin(() -> cancel(prepared, number));
+			@Nullable T result;
 			try {
 				result = use.of(prepared);
 			}
 			catch (SQLException ex) {
-				if (execution.end() && !SqlFailures.isCancelled(ex)) {
-					throw cancelled(ex);
-				}
-				throw ex;
+				// The cancellation may still meet the next statement of this connection.
+				throw (execution.end() && !SqlFailures.isCancelled(ex)) ? new StrayStatementException(ex, number.get())
+						: ex;
 			}
 			catch (RuntimeException | Error ex) {
 				execution.end();
@@ -276,25 +346,19 @@ record Session(Connection connection, Statements sql, Supervisor supervisor) {
 			// A commit that was cancelled while it waited for a replica is reported as
 			// done.
 			if (execution.end()) {
-				throw cancelled(null);
+				throw new SQLException(CANCELLED, "40003");
 			}
 			return result;
 		}
 	}
 
-	/**
-	 * The cancellation may still meet the next statement of this connection.
-	 */
-	private static SQLException cancelled(@Nullable SQLException cause) {
-		return new SQLException("The statement was cancelled, since it ran for too long, and may have been carried out",
-				"40003", cause);
-	}
-
-	private void cancel(PreparedStatement statement) throws SQLException {
+	private void cancel(PreparedStatement statement, AtomicLong number) throws SQLException {
 		if (this.sql.platform == Platform.POSTGRESQL) {
+			PGConnection postgres = this.connection.unwrap(PGConnection.class);
+			number.set(postgres.getBackendPID());
 			// The driver's own cancellation of a statement keeps the thread of the
 			// statement.
-			this.connection.unwrap(PGConnection.class).cancelQuery();
+			postgres.cancelQuery();
 		}
 		else {
 			statement.cancel();

@@ -53,6 +53,10 @@ final class MariaDb implements AutoCloseable {
 		}
 	}
 
+	int port() {
+		return this.server.getConfiguration().getPort();
+	}
+
 	HikariDataSource pool(String driver) {
 		HikariConfig config = new HikariConfig();
 		config.setJdbcUrl("jdbc:" + driver + "://localhost:" + this.server.getConfiguration().getPort() + "/locks"

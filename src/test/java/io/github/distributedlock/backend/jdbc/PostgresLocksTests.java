@@ -319,7 +319,7 @@ class PostgresLocksTests {
 			hold(store, "k", "a");
 			store.acquireOrRegister(claim("k", "b"));
 			this.database.queryForList(
-					"select pg_terminate_backend(pid) from pg_stat_activity where pid <> pg_backend_pid() and query ilike 'listen%'");
+					"select pg_terminate_backend(pid) from pg_stat_activity where pid <> pg_backend_pid() and query ilike '%listen%'");
 			Awaitility.await().until(() -> ear.resubscriptions() > 0);
 			assertThat(listening.hears()).isTrue();
 			store.release("k", "a:1");

@@ -1,0 +1,345 @@
+package io.github.distributedlock.backend.jdbc;
+
+import java.sql.Connection;
+import java.sql.SQLException;
+import java.sql.Statement;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.HashSet;
+import java.util.List;
+import java.util.Set;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.concurrent.atomic.AtomicInteger;
+
+import javax.sql.DataSource;
+
+import com.zaxxer.hikari.HikariConfig;
+import com.zaxxer.hikari.HikariDataSource;
+import io.github.distributedlock.LockBackendException;
+import io.github.distributedlock.backend.Claim;
+import io.github.distributedlock.backend.LockBackend.Renewal;
+import io.github.distributedlock.fixtures.OwnThreads;
+import io.github.distributedlock.fixtures.Patience;
+import io.github.distributedlock.fixtures.ProcessSignals;
+import io.github.distributedlock.fixtures.TcpRelay;
+import org.awaitility.Awaitility;
+import org.junit.jupiter.api.AfterAll;
+import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.Tag;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.extension.RegisterExtension;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.EnumSource;
+import org.springframework.jdbc.core.JdbcTemplate;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+/**
+ * What locks do to a database that hangs or refuses, and to others that use it.
+ */
+@Tag("faults")
+class DatabaseFaultsTests {
+
+	private static final Duration LEASE = Duration.ofMinutes(10);
+
+	private static final Duration TIMEOUT = Duration.ofSeconds(1);
+
+	private static final int STORES = 4;
+
+	private static final int POOL = 6;
+
+	private static Postgres postgres;
+
+	private static MariaDb mariaDb;
+
+	@RegisterExtension
+	final OwnThreads threads = new OwnThreads();
+
+	@BeforeAll
+	static void start() {
+		postgres = new Postgres();
+		mariaDb = new MariaDb();
+	}
+
+	@AfterAll
+	static void stop() {
+		postgres.close();
+		mariaDb.close();
+	}
+
+	/**
+	 * A server with a driver, and how an operator sees and stops what it does.
+	 */
+	private enum Server {
+
+		POSTGRESQL(Platform.POSTGRESQL, "select count(*) from pg_stat_activity where backend_type = 'client backend'"),
+
+		MARIADB(Platform.MARIADB, "select count(*) from information_schema.processlist where user <> 'system user'"),
+
+		MARIADB_BY_MYSQL(Platform.MARIADB, MARIADB.sessions);
+
+		private final Platform platform;
+
+		private final String sessions;
+
+		Server(Platform platform, String sessions) {
+			this.platform = platform;
+			this.sessions = sessions;
+		}
+
+		int port() {
+			return (this == POSTGRESQL) ? postgres.server.getPort() : mariaDb.port();
+		}
+
+		HikariConfig pool(int port) {
+			HikariConfig config = new HikariConfig();
+			config.setJdbcUrl(switch (this) {
+				case POSTGRESQL -> postgres.server.getJdbcUrl("postgres", "postgres")
+					.replace(":" + postgres.server.getPort() + "/", ":" + port + "/");
+				case MARIADB -> "jdbc:mariadb://localhost:" + port + "/locks";
+				case MARIADB_BY_MYSQL -> "jdbc:mysql://localhost:" + port + "/locks";
+			});
+			if (this != POSTGRESQL) {
+				config.setUsername("root");
+			}
+			config.setMaximumPoolSize(POOL);
+			config.setMinimumIdle(1);
+			config.setConnectionTimeout(TIMEOUT.toMillis());
+			config.setValidationTimeout(250);
+			config.setInitializationFailTimeout(-1);
+			return config;
+		}
+
+		JdbcTemplate admin() {
+			return new JdbcTemplate(patient());
+		}
+
+		HikariDataSource patient() {
+			HikariConfig config = pool(port());
+			config.setMaximumPoolSize(1);
+			config.setConnectionTimeout(Patience.COMMAND.toMillis());
+			return new HikariDataSource(config);
+		}
+
+	}
+
+	private static void createTable(JdbcTemplate admin, Server server) {
+		admin.execute("drop table if exists distributed_lock");
+		admin.execute(server.platform.schema("distributed_lock"));
+	}
+
+	private static Claim claim(String key, String instance) {
+		return Claim.of(key, instance + ":1", instance, LEASE);
+	}
+
+	private static JdbcLockBackend backend(DataSource connections) {
+		return new JdbcLockBackend(connections, JdbcLockSettings.defaults().commandTimeout(TIMEOUT));
+	}
+
+	private static void check(JdbcLockBackend store) {
+		Awaitility.await().ignoreExceptions().until(() -> {
+			store.check();
+			return true;
+		});
+	}
+
+	private static void hold(JdbcLockBackend store, String key) {
+		Awaitility.await().ignoreExceptions().until(() -> store.acquire(claim(key, "a")).acquired());
+	}
+
+	/**
+	 * Others can still connect: the server has no more sessions than the pools allow.
+	 */
+	@ParameterizedTest
+	@EnumSource
+	void aLockedTableTakesNoMoreSessionsThanThePoolsHave(Server server) throws SQLException {
+		JdbcTemplate admin = server.admin();
+		List<HikariDataSource> pools = new ArrayList<>();
+		List<JdbcLockBackend> stores = new ArrayList<>();
+		try (HikariDataSource own = (HikariDataSource) admin.getDataSource();
+				HikariDataSource operators = server.patient()) {
+			createTable(admin, server);
+			AtomicInteger failures = new AtomicInteger();
+			AtomicBoolean over = new AtomicBoolean();
+			List<CompletableFuture<Void>> requests = new ArrayList<>();
+			for (int i = 0; i < STORES; i++) {
+				pools.add(new HikariDataSource(server.pool(server.port())));
+				JdbcLockBackend store = backend(pools.get(i));
+				stores.add(store);
+				check(store);
+			}
+			try (Connection operator = operators.getConnection()) {
+				operator.setAutoCommit(false);
+				try (Statement statement = operator.createStatement()) {
+					for (int i = 0; i < STORES; i++) {
+						hold(stores.get(i), "k" + i);
+					}
+					statement
+						.execute((server == Server.POSTGRESQL) ? "lock table distributed_lock in access exclusive mode"
+								: "select * from distributed_lock for update");
+				}
+				for (int i = 0; i < STORES; i++) {
+					JdbcLockBackend store = stores.get(i);
+					String key = "k" + i;
+					requests.add(CompletableFuture.runAsync(
+							() -> fail(() -> store.renew(List.of(Renewal.of(claim(key, "a")))), over, failures),
+							this.threads));
+					for (int thread = 1; thread < POOL; thread++) {
+						requests.add(CompletableFuture
+							.runAsync(() -> fail(() -> store.release(key, "another"), over, failures), this.threads));
+					}
+				}
+				int most = 0;
+				while (failures.get() < STORES * POOL * 5) {
+					most = Math.max(most, admin.queryForObject(server.sessions, Integer.class));
+				}
+				over.set(true);
+				// Besides: those of this test, and for a moment of what cancels.
+				assertThat(most).isLessThanOrEqualTo(STORES * (POOL + 2) + 2);
+				operator.rollback();
+			}
+			Patience.get(CompletableFuture.allOf(requests.toArray(CompletableFuture[]::new)), "the requests");
+			for (int i = 0; i < STORES; i++) {
+				JdbcLockBackend store = stores.get(i);
+				Claim held = claim("k" + i, "a");
+				Awaitility.await()
+					.ignoreExceptions()
+					.until(() -> store.renew(List.of(Renewal.of(held))).equals(List.of(true)));
+			}
+		}
+		finally {
+			stores.forEach(JdbcLockBackend::close);
+			pools.forEach(HikariDataSource::close);
+		}
+	}
+
+	private static void fail(Runnable request, AtomicBoolean over, AtomicInteger failures) {
+		while (!over.get()) {
+			if (fails(request)) {
+				failures.incrementAndGet();
+			}
+		}
+	}
+
+	/**
+	 * Whatever hangs: these sessions can neither be cancelled nor ended.
+	 */
+	@Test
+	void sessionsThatAreFrozenTakeNoFurtherOnes() throws SQLException {
+		JdbcTemplate admin = Server.POSTGRESQL.admin();
+		try (HikariDataSource own = (HikariDataSource) admin.getDataSource();
+				HikariDataSource operators = Server.POSTGRESQL.patient();
+				HikariDataSource pool = new HikariDataSource(Server.POSTGRESQL.pool(Server.POSTGRESQL.port()));
+				JdbcLockBackend store = backend(pool)) {
+			createTable(admin, Server.POSTGRESQL);
+			check(store);
+			hold(store, "k");
+			Set<Long> frozen = new HashSet<>();
+			AtomicInteger failures = new AtomicInteger();
+			AtomicBoolean over = new AtomicBoolean();
+			int most = 0;
+			try (Connection operator = operators.getConnection(); Statement statement = operator.createStatement()) {
+				operator.setAutoCommit(false);
+				statement.execute("lock table distributed_lock in access exclusive mode");
+				CompletableFuture<Void> requests = CompletableFuture
+					.runAsync(() -> fail(() -> store.release("k", "another"), over, failures), this.threads);
+				try {
+					while (failures.get() < 20) {
+						admin
+							.queryForList("select pid from pg_stat_activity where wait_event_type = 'Lock'", Long.class)
+							.stream()
+							.filter(frozen::add)
+							.forEach(ProcessSignals::pause);
+						most = Math.max(most, admin.queryForObject(Server.POSTGRESQL.sessions, Integer.class));
+					}
+				}
+				finally {
+					over.set(true);
+					frozen.forEach(ProcessSignals::resume);
+					operator.rollback();
+				}
+				Patience.get(requests, "the requests");
+			}
+			assertThat(frozen).isNotEmpty();
+			assertThat(most).isLessThanOrEqualTo(POOL + 2);
+			Awaitility.await().ignoreExceptions().until(() -> store.release("k", "a:1"));
+		}
+	}
+
+	@ParameterizedTest
+	@EnumSource
+	void swallowedConnectionsAreReplacedBeforeALeaseEnds(Server server) {
+		JdbcTemplate admin = server.admin();
+		try (HikariDataSource own = (HikariDataSource) admin.getDataSource();
+				TcpRelay relay = new TcpRelay(server.port());
+				HikariDataSource pool = new HikariDataSource(server.pool(relay.port()));
+				JdbcLockBackend store = backend(pool)) {
+			createTable(admin, server);
+			check(store);
+			Claim claim = claim("k", "a");
+			hold(store, "k");
+			relay.swallow();
+			Awaitility.await()
+				.ignoreExceptions()
+				.until(() -> store.renew(List.of(Renewal.of(claim))).equals(List.of(true)));
+			assertThat(relay.hasSwallowed()).isTrue();
+			Awaitility.await().ignoreExceptions().until(() -> store.acquire(claim("other", "a")).acquired());
+			assertThat(store.release("k", "a:1")).isTrue();
+		}
+	}
+
+	/**
+	 * The application shares its pool with the locks, and only reads.
+	 */
+	@ParameterizedTest
+	@EnumSource(names = { "POSTGRESQL", "MARIADB" })
+	void readsOfTheApplicationGoOnThoughTheServerBecomesReadOnly(Server server) throws SQLException {
+		JdbcTemplate admin = server.admin();
+		try (HikariDataSource own = (HikariDataSource) admin.getDataSource();
+				HikariDataSource pool = new HikariDataSource(server.pool(server.port()));
+				JdbcLockBackend store = backend(pool)) {
+			createTable(admin, server);
+			check(store);
+			hold(store, "k");
+			readOnly(admin, server, true);
+			pool.getHikariPoolMXBean().softEvictConnections();
+			JdbcTemplate application = new JdbcTemplate(pool);
+			for (int i = 0; i < 60; i++) {
+				String key = "k" + i;
+				assertThat(Patience.get(
+						CompletableFuture.supplyAsync(() -> fails(() -> store.acquire(claim(key, "a"))), this.threads),
+						"a refusal"))
+					.isTrue();
+				assertThat(application.queryForObject("select 1", Integer.class)).isOne();
+			}
+			readOnly(admin, server, false);
+			pool.getHikariPoolMXBean().softEvictConnections();
+			Awaitility.await().ignoreExceptions().until(() -> store.release("k", "a:1"));
+		}
+	}
+
+	private static boolean fails(Runnable request) {
+		try {
+			request.run();
+			return false;
+		}
+		catch (LockBackendException ex) {
+			return true;
+		}
+	}
+
+	private static void readOnly(JdbcTemplate admin, Server server, boolean readOnly) {
+		if (server == Server.POSTGRESQL) {
+			admin.execute("alter system set default_transaction_read_only = " + (readOnly ? "on" : "off"));
+			admin.queryForList("select pg_reload_conf()");
+			Awaitility.await()
+				.until(() -> (readOnly ? "on" : "off")
+					.equals(admin.queryForObject("show default_transaction_read_only", String.class)));
+		}
+		else {
+			admin.execute("set global tx_read_only = " + (readOnly ? "on" : "off"));
+		}
+	}
+
+}
