@@ -193,7 +193,7 @@ final class TableReads extends DelegatingDataSource {
 	private void explain(Connection connection, String sql, Map<Integer, Object> values) throws SQLException {
 		boolean estimates = this.platform == Platform.MARIADB;
 		if (estimates && sql.startsWith("insert")) {
-			this.reads.put(sql, 0L);
+			this.reads.put(unqualified(sql), 0L);
 			return;
 		}
 		boolean commits = connection.getAutoCommit();
@@ -237,7 +237,11 @@ final class TableReads extends DelegatingDataSource {
 		// A key that is bound is read once to find the row, and once more to change it.
 		long keys = values.values().stream().distinct().count();
 		long limit = sql.contains(" order by ") ? Statements.MOST_ROWS : 0;
-		this.reads.merge(sql, read - 3 * keys - limit, Math::max);
+		this.reads.merge(unqualified(sql), read - 3 * keys - limit, Math::max);
+	}
+
+	private static String unqualified(String sql) {
+		return sql.replaceAll("\\S+\\.distributed_lock", "distributed_lock");
 	}
 
 	private interface Call {
