@@ -7,7 +7,9 @@ import io.github.distributedlock.aop.DistributedLockAdvisor;
 
 import org.springframework.aop.PointcutAdvisor;
 import org.springframework.aop.config.AopConfigUtils;
-import org.springframework.beans.factory.BeanFactory;
+import org.springframework.beans.factory.BeanFactoryUtils;
+import org.springframework.beans.factory.ListableBeanFactory;
+import org.springframework.beans.factory.NoUniqueBeanDefinitionException;
 import org.springframework.beans.factory.ObjectProvider;
 import org.springframework.beans.factory.config.BeanDefinition;
 import org.springframework.beans.factory.config.BeanFactoryPostProcessor;
@@ -15,6 +17,7 @@ import org.springframework.beans.factory.support.AbstractBeanDefinition;
 import org.springframework.beans.factory.support.BeanDefinitionRegistry;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnMissingBean;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnSingleCandidate;
+import org.springframework.boot.autoconfigure.condition.SearchStrategy;
 import org.springframework.boot.context.properties.bind.Binder;
 import org.springframework.context.EnvironmentAware;
 import org.springframework.context.annotation.Bean;
@@ -37,21 +40,39 @@ class AdviceConfiguration {
 
 	@Bean
 	@Role(BeanDefinition.ROLE_INFRASTRUCTURE)
-	@ConditionalOnMissingBean
-	static DistributedLockAdvisor distributedLockAdvisor(ObjectProvider<DistributedLock> lock, BeanFactory beanFactory,
-			Environment environment) {
+	@ConditionalOnMissingBean(search = SearchStrategy.CURRENT)
+	static DistributedLockAdvisor distributedLockAdvisor(ObjectProvider<DistributedLock> lock,
+			ListableBeanFactory beanFactory, Environment environment) {
 		// Off means that a DistributedLock of the user's own is not asked either.
 		Function<String, DistributedLock> locks = ConditionalOnSwitch.OnSwitch.isOn(environment, "enabled")
-				? (store) -> store.isEmpty() ? lock.getObject() : beanFactory.getBean(store, DistributedLock.class)
+				? (store) -> store.isEmpty() ? defaultLock(lock, beanFactory)
+						: beanFactory.getBean(store, DistributedLock.class)
 				: (store) -> new SwitchedOffLock();
 		DistributedLockAdvisor advisor = new DistributedLockAdvisor(locks, beanFactory, environment);
 		Binder.get(environment).bind("distributed-lock.order", Integer.class).ifBound(advisor::setOrder);
 		return advisor;
 	}
 
+	/**
+	 * The lock that would be injected, or else the only one of this context: a lock of
+	 * the user's own in a child context comes before those of the parent.
+	 */
+	private static DistributedLock defaultLock(ObjectProvider<DistributedLock> lock, ListableBeanFactory beanFactory) {
+		try {
+			return lock.getObject();
+		}
+		catch (NoUniqueBeanDefinitionException ex) {
+			String[] names = beanFactory.getBeanNamesForType(DistributedLock.class, true, false);
+			if (names.length != 1) {
+				throw ex;
+			}
+			return beanFactory.getBean(names[0], DistributedLock.class);
+		}
+	}
+
 	@Bean
 	@Role(BeanDefinition.ROLE_INFRASTRUCTURE)
-	@ConditionalOnSingleCandidate(DistributedLockAdvisor.class)
+	@ConditionalOnSingleCandidate(value = DistributedLockAdvisor.class, search = SearchStrategy.CURRENT)
 	static PointcutAdvisor distributedLockCommitCheck(DistributedLockAdvisor advisor) {
 		return advisor.commitCheck();
 	}
@@ -59,12 +80,21 @@ class AdviceConfiguration {
 	/**
 	 * Gives advisors of the user's own the infrastructure role. Without AspectJ the
 	 * auto-proxy creator passes over any other, and methods would run unlocked without a
-	 * word.
+	 * word. With AspectJ the auto-proxy creator of a child context uses advisors of the
+	 * parent, too, except those whose name the child has: the alias keeps a method of the
+	 * child from being locked twice.
 	 */
 	@Bean
 	static BeanFactoryPostProcessor distributedLockAdvisorRole() {
 		return (beanFactory) -> {
-			for (String name : beanFactory.getBeanNamesForType(DistributedLockAdvisor.class, true, false)) {
+			String[] names = beanFactory.getBeanNamesForType(DistributedLockAdvisor.class, true, false);
+			for (String name : BeanFactoryUtils.beanNamesForTypeIncludingAncestors(beanFactory,
+					DistributedLockAdvisor.class, true, false)) {
+				if (names.length > 0 && !beanFactory.containsLocalBean(name)) {
+					beanFactory.registerAlias(names[0], name);
+				}
+			}
+			for (String name : names) {
 				if (beanFactory.containsBeanDefinition(name)
 						&& beanFactory.getBeanDefinition(name) instanceof AbstractBeanDefinition definition) {
 					definition.setRole(BeanDefinition.ROLE_INFRASTRUCTURE);
