@@ -125,6 +125,11 @@ final class KeyAcquisition implements Acquisition {
 
 	private boolean wasBusy;
 
+	/**
+	 * Whether an attempt has failed while its thread was interrupted.
+	 */
+	private boolean brokenOff;
+
 	private boolean unsettled;
 
 	/**
@@ -394,8 +399,7 @@ final class KeyAcquisition implements Acquisition {
 					? this.engine.backend.acquireOrRegister(claim) : this.engine.backend.acquire(claim);
 		}
 		catch (RuntimeException ex) {
-			failed(Failures.asBackendException("acquire", key(), ex), unsettledBefore);
-			return pause();
+			return failed(Failures.asBackendException("acquire", key(), ex), unsettledBefore);
 		}
 		this.unsettled = unsettledBefore;
 		this.failure = null;
@@ -472,7 +476,11 @@ final class KeyAcquisition implements Acquisition {
 		}
 	}
 
-	private void failed(LockBackendException failure, boolean unsettledBefore) throws InterruptedException {
+	/**
+	 * A client may break a command off if its thread is interrupted. A request that is
+	 * not interruptible asks once more at once, also if it may not wait.
+	 */
+	private long failed(LockBackendException failure, boolean unsettledBefore) throws InterruptedException {
 		this.failure = failure;
 		if (!Thread.currentThread().isInterrupted()) {
 			this.entry.queue().failure = failure; // Else it is our failure alone.
@@ -485,7 +493,13 @@ final class KeyAcquisition implements Acquisition {
 		}
 		if (Thread.interrupted()) {
 			this.wait.interrupted("while the store was asked");
+			if (!this.brokenOff) {
+				this.brokenOff = true;
+				requireServed();
+				return NEXT_ROUND;
+			}
 		}
+		return pause();
 	}
 
 	/**

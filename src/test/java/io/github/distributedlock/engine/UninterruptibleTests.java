@@ -96,12 +96,19 @@ class UninterruptibleTests extends EngineFixture {
 	}
 
 	@Test
-	void requestThatMayNotWaitIsNeverToldThatALockIsBusySinceItsCommandWasBrokenOff() {
-		this.backend.next("acquire", (step) -> {
-			step.get();
-			Thread.currentThread().interrupt();
-			throw LockBackendException.of("command interrupted").retryable(true).build();
-		});
+	void requestThatMayNotWaitAsksAgainIfItsCommandIsBrokenOff() {
+		breakOff();
+		LockHandle handle = this.engine.tryAcquire(request("k").interruptible(false)).orElseThrow();
+		assertThat(Thread.interrupted()).isTrue();
+		handle.close();
+		assertThat(holderOf("k")).isNull();
+		assertThat(this.backend.steps()).containsExactly("acquire k", "acquire k", "release k");
+	}
+
+	@Test
+	void requestThatMayNotWaitIsNeverToldThatALockIsBusySinceItsCommandsAreBrokenOff() {
+		breakOff();
+		breakOff();
 		assertThatExceptionOfType(LockBackendException.class)
 			.isThrownBy(() -> this.engine.tryAcquire(request("k").interruptible(false)))
 			.withMessage("command interrupted");
@@ -119,6 +126,14 @@ class UninterruptibleTests extends EngineFixture {
 		assertThat(holderOf("a")).as("held meanwhile").isNotNull();
 		held.close();
 		assertThat(several).as("the interrupt flag").succeedsWithin(PATIENCE).isEqualTo(true);
+	}
+
+	private void breakOff() {
+		this.backend.next("acquire", (step) -> {
+			step.get();
+			Thread.currentThread().interrupt();
+			throw LockBackendException.of("command interrupted").retryable(true).build();
+		});
 	}
 
 	private static LockRequest uninterruptible(String key) {

@@ -174,18 +174,24 @@ final class PostgresNotifications implements AutoCloseable {
 	}
 
 	private void await(int millis, BooleanSupplier condition) {
+		boolean interrupted = false;
 		this.mutex.lock();
 		try {
-			long left = TimeUnit.MILLISECONDS.toNanos(millis);
-			while (left > 0 && !this.closed && !condition.getAsBoolean()) {
-				left = this.changed.awaitNanos(left);
+			long end = System.nanoTime() + TimeUnit.MILLISECONDS.toNanos(millis);
+			while (System.nanoTime() - end < 0 && !this.closed && !condition.getAsBoolean()) {
+				try {
+					this.changed.awaitNanos(end - System.nanoTime());
+				}
+				catch (InterruptedException ex) {
+					interrupted = true;
+				}
 			}
-		}
-		catch (InterruptedException ex) {
-			Thread.currentThread().interrupt();
 		}
 		finally {
 			this.mutex.unlock();
+			if (interrupted) {
+				Thread.currentThread().interrupt();
+			}
 		}
 	}
 

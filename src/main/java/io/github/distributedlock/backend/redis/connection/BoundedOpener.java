@@ -117,13 +117,10 @@ final class BoundedOpener {
 			return true;
 		});
 		try {
-			ending.get(LONGEST_END.toSeconds(), TimeUnit.SECONDS);
+			Uninterrupted.get(ending, LONGEST_END.toNanos());
 		}
 		catch (ExecutionException | TimeoutException ex) {
 			LoggerFactory.getLogger(BoundedOpener.class).debug("The client has not ended yet", ex);
-		}
-		catch (InterruptedException ex) {
-			Thread.currentThread().interrupt();
 		}
 	}
 

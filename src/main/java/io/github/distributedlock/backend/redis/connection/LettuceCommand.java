@@ -2,10 +2,13 @@ package io.github.distributedlock.backend.redis.connection;
 
 import java.util.List;
 import java.util.concurrent.CancellationException;
+import java.util.concurrent.ExecutionException;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.TimeoutException;
 import java.util.concurrent.atomic.AtomicReference;
 
 import io.lettuce.core.LettuceFutures;
+import io.lettuce.core.RedisCommandTimeoutException;
 import io.lettuce.core.RedisConnectionException;
 import io.lettuce.core.RedisException;
 import io.lettuce.core.codec.ByteArrayCodec;
@@ -61,12 +64,22 @@ final class LettuceCommand extends AsyncCommand<byte[], byte[], List<Object>> {
 	}
 
 	/**
-	 * Waits for the reply.
+	 * Waits for the reply, also if the thread is interrupted.
 	 * @throws RedisException if there is none, or an error
 	 */
 	@Nullable Object await(long nanos) {
 		try {
-			List<@Nullable Object> replies = LettuceFutures.awaitOrCancel(this, nanos, TimeUnit.NANOSECONDS);
+			Uninterrupted.get(this, nanos);
+		}
+		catch (ExecutionException | CancellationException ex) {
+			// Translated below.
+		}
+		catch (TimeoutException ex) {
+			cancel(true);
+			throw new RedisCommandTimeoutException("no reply within the command timeout");
+		}
+		try {
+			List<@Nullable Object> replies = LettuceFutures.awaitOrCancel(this, 1, TimeUnit.NANOSECONDS);
 			// Lettuce leaves out QUEUED.
 			return ((Reply) getOutput()).list ? replies : replies.isEmpty() ? null : replies.get(0);
 		}

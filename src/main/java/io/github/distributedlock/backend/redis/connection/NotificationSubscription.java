@@ -158,14 +158,11 @@ final class NotificationSubscription implements Listening, SignalConnector.Liste
 	// waited for almost as long.
 	private void awaitKnown() {
 		try {
-			this.first.get(this.timeout.toNanos(), TimeUnit.NANOSECONDS);
+			Uninterrupted.get(this.first, this.timeout.toNanos());
 		}
 		catch (TimeoutException ex) {
 			this.first.completeExceptionally(ex);
 			throw notAcknowledged(ex);
-		}
-		catch (InterruptedException ex) {
-			Thread.currentThread().interrupt();
 		}
 		catch (ExecutionException ex) {
 			throw notAcknowledged(ex.getCause());

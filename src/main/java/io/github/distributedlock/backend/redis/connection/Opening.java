@@ -4,7 +4,6 @@ import java.time.Duration;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.Executor;
-import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
 import java.util.function.LongSupplier;
 import java.util.function.Supplier;
@@ -102,7 +101,7 @@ final class Opening<T> {
 	}
 
 	/**
-	 * Waits for it.
+	 * Waits for it, also if the thread is interrupted.
 	 * @return what was opened
 	 * @throws UnsentException if it could not be opened in time
 	 */
@@ -118,14 +117,10 @@ final class Opening<T> {
 	 */
 	T await(long nanos) {
 		try {
-			return begin().get(timeout(nanos), TimeUnit.NANOSECONDS);
+			return Uninterrupted.get(begin(), timeout(nanos));
 		}
 		catch (TimeoutException ex) {
 			throw new UnsentException("the connection is still being opened", ex);
-		}
-		catch (InterruptedException ex) {
-			Thread.currentThread().interrupt();
-			throw new UnsentException("interrupted while the connection was being opened", ex);
 		}
 		catch (ExecutionException ex) {
 			throw unsent(ex.getCause());

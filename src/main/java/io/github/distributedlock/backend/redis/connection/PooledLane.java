@@ -127,14 +127,8 @@ final class PooledLane<L extends PooledLane.Pooled> implements Lane, Combiner.Wi
 	}
 
 	private void acquirePermit(long nanos) {
-		try {
-			if (!this.free.tryAcquire() && !this.free.tryAcquire(nanos, TimeUnit.NANOSECONDS)) {
-				throw new UnsentException("all " + this.most + " connections of this kind are in use", null);
-			}
-		}
-		catch (InterruptedException ex) {
-			Thread.currentThread().interrupt();
-			throw new UnsentException("interrupted before it was sent", ex);
+		if (!this.free.tryAcquire() && !Uninterrupted.tryAcquire(this.free, nanos)) {
+			throw new UnsentException("all " + this.most + " connections of this kind are in use", null);
 		}
 	}
 

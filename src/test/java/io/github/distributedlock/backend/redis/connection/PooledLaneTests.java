@@ -92,6 +92,25 @@ class PooledLaneTests {
 	}
 
 	@Test
+	void anInterruptedThreadWaitsForAConnectionThatIsInUse() {
+		PooledLane<JedisLink> limited = new PooledLane<>(this::open, 1, ENDLESS);
+		this.redis.closing((AutoCloseable) limited::close);
+		JedisLink only = limited.borrow(PATIENT);
+		CompletableFuture<Boolean> waiting = CompletableFuture.supplyAsync(() -> {
+			Thread.currentThread().interrupt();
+			limited.discard(limited.borrow(PATIENT));
+			return Thread.interrupted();
+		}, this.threads);
+		await().until(() -> waiting.isDone() || waits(this.threads.all().get(0)));
+		limited.giveBack(only);
+		assertThat(Patience.get(waiting, "a connection")).as("interrupt flag").isTrue();
+	}
+
+	private static boolean waits(Thread thread) {
+		return !thread.isInterrupted() && thread.getState() == Thread.State.TIMED_WAITING;
+	}
+
+	@Test
 	void thoseThatWaitForTheSameConnectionGetOneEach() {
 		delayConnections();
 		CompletableFuture<JedisLink> one = borrow();
