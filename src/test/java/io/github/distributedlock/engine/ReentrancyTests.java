@@ -133,6 +133,14 @@ class ReentrancyTests extends EngineFixture {
 	}
 
 	@Test
+	void innerRequestDoesNotTakeBackThatTheLockIsLeftToRunOut() {
+		LockHandle outer = this.engine.acquire(request("k").expireOnClose(true));
+		this.engine.acquire(request("k")).close();
+		outer.close();
+		assertThat(holderOf("k").state()).isEqualTo(Holder.State.EXPIRING);
+	}
+
+	@Test
 	void interruptedThreadReentersWhatItHolds() {
 		LockHandle one = this.engine.acquire("a");
 		LockHandle other = this.engine.acquire("b");

@@ -72,6 +72,12 @@ class LockObservationsTests {
 	}
 
 	@Test
+	void sayThatARequestWasShared() {
+		this.engine.acquire(LockRequest.of("k").mode(LockMode.SHARED)).close();
+		observed().hasLowCardinalityKeyValue("mode", "shared");
+	}
+
+	@Test
 	void sayWhichHolderARequestHasWaitedFor() throws Exception {
 		LockHandle handle = this.other.acquire("k");
 		CompletableFuture<LockHandle> waiting = this.engine

@@ -163,6 +163,15 @@ class JdbcLockBackendTests {
 				Arguments.of("\u00e9".repeat(501), "has 1002 bytes"));
 	}
 
+	@Test
+	void theLongestKeyIsKeptWhole() {
+		String longest = "\u00e9".repeat(Platform.LONGEST_KEY / 2);
+		assertThat(this.backend.acquire(claim(longest, "a")).acquired()).isTrue();
+		assertThat(this.backend.inspect(longest).isFree()).isFalse();
+		assertThat(this.backend.acquire(claim(longest.substring(1), "b")).acquired()).as("another one").isTrue();
+		assertThat(this.backend.release(longest, OWNER)).isTrue();
+	}
+
 	// Turns
 
 	@Test

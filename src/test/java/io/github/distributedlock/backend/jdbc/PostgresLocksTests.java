@@ -529,6 +529,20 @@ class PostgresLocksTests {
 		}
 	}
 
+	@Test
+	void aClosedStoreGivesBackItsConnections() {
+		try (HikariDataSource own = server.pool()) {
+			JdbcLockBackend store = backend(own);
+			Listening listening = store.listen("b", new Ear());
+			hold(store, "k", "a");
+			store.acquireOrRegister(claim("k", "b"));
+			assertThat(listening.hears()).isTrue();
+			store.close();
+			Awaitility.await("the end of the listener")
+				.until(() -> own.getHikariPoolMXBean().getActiveConnections() == 0);
+		}
+	}
+
 	@ParameterizedTest
 	@ValueSource(strings = { "shop.locks", "released", "held" })
 	void theTableMayHaveAnyName(String table) {

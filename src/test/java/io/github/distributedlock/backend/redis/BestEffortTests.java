@@ -134,6 +134,37 @@ class BestEffortTests {
 		assertThat(redis.admin().exists(LOCK)).isFalse();
 	}
 
+	/**
+	 * Before the comparison the key gets long to live, so that nothing but the margin
+	 * keeps the change off.
+	 */
+	@Test
+	void aKeyThatMayRunOutBeforeTheChangeIsLeftAlone() {
+		String owner = HOLDER.owner();
+		live(CompareAndSet.BestEffort.MARGIN_MILLIS);
+		Link link = before(2, () -> live(LEASE.toMillis()));
+		assertThat(new CompareAndSet.BestEffort().replace(link, NAMES.lock("k"), owner, owner, LEASE.toMillis()))
+			.isFalse();
+	}
+
+	@Test
+	void theTimeOfTheComparisonCountsForTheMargin() {
+		String owner = HOLDER.owner();
+		long margin = CompareAndSet.BestEffort.MARGIN_MILLIS;
+		live(2 * margin);
+		// More than a millisecond less, since each clock rounds.
+		Link link = before(2, () -> {
+			await("a key that is near its end").until(() -> redis.admin().pttl(LOCK) < margin - 10);
+			live(LEASE.toMillis());
+		});
+		assertThat(new CompareAndSet.BestEffort().replace(link, NAMES.lock("k"), owner, owner, LEASE.toMillis()))
+			.isFalse();
+	}
+
+	private static void live(long millis) {
+		redis.admin().set(LOCK, HOLDER.owner(), SetParams.setParams().px(millis));
+	}
+
 	private Steps store(boolean publishes, boolean cluster) {
 		OwnConnections one = this.connections;
 		OwnConnections connections = cluster ? new OwnConnections(one.shared(), null, one.signals(), one.masters(),

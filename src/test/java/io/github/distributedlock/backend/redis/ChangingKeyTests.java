@@ -1,6 +1,8 @@
 package io.github.distributedlock.backend.redis;
 
 import java.time.Duration;
+import java.util.EnumSet;
+import java.util.HashSet;
 import java.util.List;
 import java.util.Set;
 import java.util.concurrent.atomic.AtomicInteger;
@@ -51,6 +53,11 @@ class ChangingKeyTests {
 
 	private static final Duration PATIENT = Duration.ofMinutes(1);
 
+	private static final String RESERVATION = "reserved:" + CLAIM.instance();
+
+	/** What the key had before and after the commands of a step, where that is a text. */
+	private final Set<String> values = new HashSet<>();
+
 	private JedisConnectionFactory factory;
 
 	private OwnConnections connections;
@@ -88,12 +95,30 @@ class ChangingKeyTests {
 	void aChangeBetweenTwoCommandsIsNoFailure(Value before, Value after) {
 		for (int command = 1; command <= MOST_COMMANDS; command++) {
 			set(before);
-			store().acquire(changing(command, List.of(after)), CLAIM, true);
+			boolean acquired = store().acquire(changing(command, List.of(after)), CLAIM, true).acquired();
+			assertThat(!acquired || had(CLAIM.owner())).as("acquired, and has been the owner's").isTrue();
 			set(before);
-			store().release(changing(command, List.of(after)), KEY, CLAIM.owner());
+			boolean released = store().release(changing(command, List.of(after)), KEY, CLAIM.owner());
+			assertThat(!released || had(CLAIM.owner())).as("released, and was the owner's").isTrue();
 			set(before);
-			store().withdraw(changing(command, List.of(after)), KEY, CLAIM.waiter(), Set.of());
+			boolean withdrawn = store().withdraw(changing(command, List.of(after)), KEY, CLAIM.waiter(), Set.of());
+			assertThat(!withdrawn || had(RESERVATION)).as("withdrawn, and was the waiter's").isTrue();
 		}
+	}
+
+	@ParameterizedTest
+	@EnumSource
+	void aKeyThatDoesNotChangeIsAnsweredAsItIs(Value value) {
+		set(value);
+		assertThat(store().acquire(changing(0, List.of()), CLAIM, false).acquired()).as("acquired")
+			.isEqualTo(EnumSet.of(Value.NOTHING, Value.RESERVED, Value.OWN).contains(value));
+		set(value);
+		assertThat(store().release(changing(0, List.of()), KEY, CLAIM.owner())).as("released")
+			.isEqualTo(value == Value.OWN);
+	}
+
+	private boolean had(String value) {
+		return this.values.contains(value);
 	}
 
 	@Test
@@ -137,7 +162,22 @@ class ChangingKeyTests {
 				set(values.get(next));
 			}
 		};
-		return new SteppedLink(this.connections.shared().commands(), change);
+		this.values.clear();
+		Link link = new SteppedLink(this.connections.shared().commands(), () -> {
+			change.run();
+			look();
+		});
+		return (command) -> {
+			Object answer = link.exchange(command);
+			look();
+			return answer;
+		};
+	}
+
+	private void look() {
+		if (redis.admin().type(LOCK).equals("string")) {
+			this.values.add(redis.admin().get(LOCK));
+		}
 	}
 
 	private void set(Value value) {
@@ -146,7 +186,7 @@ class ChangingKeyTests {
 			case NOTHING -> {
 			}
 			case OTHERS -> redis.admin().set(LOCK, "other:1", SetParams.setParams().px(30_000));
-			case RESERVED -> redis.admin().set(LOCK, "reserved:" + CLAIM.instance(), SetParams.setParams().px(30_000));
+			case RESERVED -> redis.admin().set(LOCK, RESERVATION, SetParams.setParams().px(30_000));
 			case OWN -> redis.admin().set(LOCK, CLAIM.owner(), SetParams.setParams().px(30_000));
 			case READERS -> redis.admin().zadd(LOCK, Long.MAX_VALUE / 4096, "shared:other:1");
 			case PLACE -> redis.admin().zadd(LOCK, Long.MAX_VALUE / 4096, "reserved:other");

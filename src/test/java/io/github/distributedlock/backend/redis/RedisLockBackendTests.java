@@ -203,6 +203,25 @@ class RedisLockBackendTests {
 		assertThat(backend.acquireOrRegister(claim("k", "b")).acquired()).as("the poll finds it").isTrue();
 	}
 
+	/**
+	 * So that a store which outlives many engines keeps none of them.
+	 */
+	@ParameterizedTest
+	@EnumSource
+	void forgetsAListenerThatIsClosed(Client client) {
+		RedisLockBackend backend = redis.backend(client);
+		Ear first = new Ear();
+		backend.listen("b", first).close();
+		Ear second = new Ear();
+		backend.listen("b", second);
+		Claim holder = claim("k", "a");
+		backend.acquire(holder);
+		backend.acquireOrRegister(claim("k", "b"));
+		backend.release("k", holder.owner());
+		second.awaitWake("k");
+		assertThat(first.heard()).isEmpty();
+	}
+
 	@ParameterizedTest
 	@EnumSource
 	void aDeniedCommandIsAnErrorThatStays(Client client) {
