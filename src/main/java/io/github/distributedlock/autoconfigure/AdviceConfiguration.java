@@ -4,6 +4,7 @@ import java.util.function.Function;
 
 import io.github.distributedlock.DistributedLock;
 import io.github.distributedlock.aop.DistributedLockAdvisor;
+import org.jspecify.annotations.Nullable;
 
 import org.springframework.aop.PointcutAdvisor;
 import org.springframework.aop.config.AopConfigUtils;
@@ -25,7 +26,13 @@ import org.springframework.context.annotation.Configuration;
 import org.springframework.context.annotation.Import;
 import org.springframework.context.annotation.ImportBeanDefinitionRegistrar;
 import org.springframework.context.annotation.Role;
+import org.springframework.context.support.PropertySourcesPlaceholderConfigurer;
+import org.springframework.core.env.CompositePropertySource;
 import org.springframework.core.env.Environment;
+import org.springframework.core.env.MutablePropertySources;
+import org.springframework.core.env.PropertyResolver;
+import org.springframework.core.env.PropertySource;
+import org.springframework.core.env.PropertySourcesPropertyResolver;
 import org.springframework.core.type.AnnotationMetadata;
 
 /**
@@ -48,9 +55,38 @@ class AdviceConfiguration {
 				? (store) -> store.isEmpty() ? defaultLock(lock, beanFactory)
 						: beanFactory.getBean(store, DistributedLock.class)
 				: (store) -> new SwitchedOffLock();
-		DistributedLockAdvisor advisor = new DistributedLockAdvisor(locks, beanFactory, environment);
+		DistributedLockAdvisor advisor = new DistributedLockAdvisor(locks, beanFactory,
+				properties(beanFactory, environment));
 		Binder.get(environment).bind("distributed-lock.order", Integer.class).ifBound(advisor::setOrder);
 		return advisor;
+	}
+
+	/**
+	 * What {@code @Value} sees: the properties of each placeholder configurer, and then
+	 * the environment, which each of them usually includes.
+	 */
+	private static PropertyResolver properties(ListableBeanFactory beanFactory, Environment environment) {
+		MutablePropertySources sources = new MutablePropertySources();
+		for (String name : beanFactory.getBeanNamesForType(PropertySourcesPlaceholderConfigurer.class, true, false)) {
+			// Those of several configurers have the same names.
+			CompositePropertySource applied = new CompositePropertySource(name);
+			beanFactory.getBean(name, PropertySourcesPlaceholderConfigurer.class)
+				.getAppliedPropertySources()
+				.forEach(applied::addPropertySource);
+			sources.addLast(applied);
+		}
+		if (sources.size() == 0) {
+			return environment;
+		}
+		sources.addLast(new PropertySource<>("environment of the locks", environment) {
+
+			@Override
+			public @Nullable Object getProperty(String name) {
+				return this.source.getProperty(name);
+			}
+
+		});
+		return new PropertySourcesPropertyResolver(sources);
 	}
 
 	/**
