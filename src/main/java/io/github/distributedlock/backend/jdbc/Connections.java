@@ -142,7 +142,7 @@ final class Connections implements AutoCloseable {
 
 	/**
 	 * Borrows a connection, which is to be closed. Takes a command timeout at most, and
-	 * one more while the server has sessions that hang.
+	 * one more while the server has sessions that hang, or if the thread is interrupted.
 	 */
 	Borrowed borrow() {
 		this.strays.end();
@@ -164,13 +164,43 @@ final class Connections implements AutoCloseable {
 	}
 
 	private Borrowed open() throws SQLException {
-		Connection connection = this.dataSource.getConnection();
+		Connection connection = connect();
 		try {
 			return new Borrowed(connection);
 		}
 		catch (SQLException | RuntimeException | Error ex) {
 			end(connection, ex instanceof SQLException);
 			throw ex;
+		}
+	}
+
+	/**
+	 * Gets a connection in spite of an interrupt: Hikari's pool refuses one to a thread
+	 * that is interrupted while it waits, and sets the flag of the thread.
+	 */
+	private Connection connect() throws SQLException {
+		long end = System.nanoTime() + this.settings.commandTimeout().toNanos();
+		boolean interrupted = Thread.interrupted();
+		try {
+			while (true) {
+				try {
+					return this.dataSource.getConnection();
+				}
+				catch (SQLException ex) {
+					if (!Thread.interrupted()) {
+						throw ex;
+					}
+					interrupted = true;
+					if (System.nanoTime() - end >= 0) {
+						throw ex;
+					}
+				}
+			}
+		}
+		finally {
+			if (interrupted) {
+				Thread.currentThread().interrupt();
+			}
 		}
 	}
 
