@@ -1,5 +1,6 @@
 package io.github.distributedlock.aop;
 
+import java.lang.reflect.Constructor;
 import java.lang.reflect.Method;
 import java.lang.reflect.Modifier;
 import java.lang.reflect.Proxy;
@@ -36,6 +37,8 @@ final class MethodRules {
 			"javax.inject.Inject", "org.springframework.beans.factory.annotation.Autowired",
 			"org.springframework.beans.factory.annotation.Value");
 
+	private static final String BEAN = "org.springframework.context.annotation.Bean";
+
 	private static final String SCHEDULED = "org.springframework.scheduling.annotation.Scheduled";
 
 	private static final String ASYNC = "org.springframework.scheduling.annotation.Async";
@@ -69,6 +72,12 @@ final class MethodRules {
 
 	private static void checkReachable(AnnotatedMethod annotated, boolean subclasses) {
 		Method method = annotated.method();
+		if (MergedAnnotations.from(method).isPresent(BEAN)) {
+			throw annotated.refuse(
+					"the method makes a bean (@Bean), so that the lock would be held while the bean is made, and not"
+							+ " while the methods of the bean run",
+					"annotate the methods of the bean's class, or its class; to make the bean under a lock, lock in code");
+		}
 		int modifiers = method.getModifiers();
 		if (Modifier.isPrivate(modifiers)) {
 			throw unlocked(annotated, "is private", "make it public and call it on the bean, or move the annotation");
@@ -84,14 +93,35 @@ final class MethodRules {
 		// Which are proxied by their interfaces, whatever is set.
 		boolean generated = Proxy.isProxyClass(beanClass) || ClassUtils.isLambdaClass(beanClass);
 		boolean proxied = generated || !subclasses || MergedAnnotations.from(beanClass).isPresent(PROXYABLE);
-		if (Modifier.isFinal(beanClass.getModifiers()) && !(hasInterface && proxied)) {
-			throw unlocked(annotated, "is in a final class", FOR_FINAL + (hasInterface
-					? ", or set spring.aop.proxy-target-class=false, for a proxy of its interfaces" : ""));
+		if (!(hasInterface && proxied)) {
+			checkExtensible(annotated, hasInterface);
 		}
 		if ((modifiers & (Modifier.PUBLIC | Modifier.PROTECTED)) == 0
 				&& !method.getDeclaringClass().getPackageName().equals(beanClass.getPackageName())) {
 			throw unlocked(annotated, "is visible only in the package of " + method.getDeclaringClass().getName(),
 					"make it public or protected");
+		}
+	}
+
+	/**
+	 * Refuses a method of a class that no proxy can extend.
+	 * @param hasInterface whether the proxy may be one of interfaces instead
+	 */
+	private static void checkExtensible(AnnotatedMethod annotated, boolean hasInterface) {
+		Class<?> beanClass = annotated.beanClass();
+		String instead = hasInterface ? ", or set spring.aop.proxy-target-class=false, for a proxy of its interfaces"
+				: "";
+		if (Modifier.isFinal(beanClass.getModifiers())) {
+			throw unlocked(annotated, "is in a final class", FOR_FINAL + instead);
+		}
+		if (beanClass.isSealed()) {
+			throw unlocked(annotated, "is in a sealed class", "remove sealed" + instead);
+		}
+		Constructor<?>[] constructors = beanClass.getDeclaredConstructors();
+		if (constructors.length > 0
+				&& Stream.of(constructors).allMatch((constructor) -> Modifier.isPrivate(constructor.getModifiers()))) {
+			throw unlocked(annotated, "is in a class with no constructor but private ones",
+					"make one visible in the package, or protected" + instead);
 		}
 	}
 

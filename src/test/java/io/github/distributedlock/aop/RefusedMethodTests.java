@@ -15,6 +15,10 @@ import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
+import org.springframework.beans.factory.annotation.Autowired;
+import org.springframework.context.annotation.Bean;
+import org.springframework.context.annotation.Configuration;
+
 import static org.assertj.core.api.Assertions.assertThat;
 
 /**
@@ -110,6 +114,45 @@ class RefusedMethodTests {
 	@Test
 	void finalClass() {
 		AdvisorContext.refusal(FinalClass.class).hasMessageContaining("run(): the method is in a final class");
+	}
+
+	@Test
+	void sealedClass() {
+		AdvisorContext.refusal(SealedClass.class)
+			.hasMessageContaining("run(): the method is in a sealed class, so that no proxy can intercept it")
+			.hasMessageEndingWith("(remove sealed)");
+		AdvisorContext.refusal(SealedJob.class)
+			.hasMessageEndingWith(
+					"(remove sealed, or set spring.aop.proxy-target-class=false, for a proxy of its" + " interfaces)");
+		assertStartsWithInterfaceProxies(SealedJob.class);
+	}
+
+	@Test
+	void classWithPrivateConstructorsOnly() {
+		AdvisorContext.refusal(Factories.class)
+			.hasMessageContaining("run(): the method is in a class with no constructor but private ones")
+			.hasMessageContaining("(make one visible in the package, or protected, or set spring.aop");
+		assertStartsWithInterfaceProxies(Factories.class);
+		try (AdvisorContext context = AdvisorContext.of(TwoConstructors.class)) {
+			context.get(TwoConstructors.class).run();
+			assertThat(context.lock().requests).hasSize(1);
+		}
+	}
+
+	private static void assertStartsWithInterfaceProxies(Class<?> type) {
+		try (AdvisorContext context = new AdvisorContext().interfaceProxies().start(type)) {
+			context.get(Job.class).run();
+			assertThat(context.lock().requests).hasSize(1);
+		}
+	}
+
+	@Test
+	void methodThatMakesABean() {
+		for (Class<?> type : new Class<?>[] { MakesBeans.class, MakesBeansStatically.class }) {
+			AdvisorContext.refusal(type)
+				.hasMessageContaining(".text(): the method makes a bean (@Bean), so that the lock would be held while"
+						+ " the bean is made, and not while the methods of the bean run (annotate the methods of");
+		}
 	}
 
 	@Test
@@ -390,6 +433,79 @@ class RefusedMethodTests {
 
 		@DistributedLock
 		public void run() {
+		}
+
+	}
+
+	static sealed class SealedClass permits BelowSealed {
+
+		@DistributedLock
+		public void run() {
+		}
+
+	}
+
+	static final class BelowSealed extends SealedClass {
+
+	}
+
+	static sealed class SealedJob implements Job permits BelowSealedJob {
+
+		@Override
+		public void run() {
+		}
+
+	}
+
+	static final class BelowSealedJob extends SealedJob {
+
+	}
+
+	static class Factories implements Job {
+
+		private Factories() {
+		}
+
+		@Override
+		public void run() {
+		}
+
+	}
+
+	static class TwoConstructors {
+
+		@Autowired
+		TwoConstructors() {
+			this("");
+		}
+
+		private TwoConstructors(String name) {
+		}
+
+		@DistributedLock
+		public void run() {
+		}
+
+	}
+
+	@Configuration
+	static class MakesBeans {
+
+		@Bean
+		@DistributedLock
+		String text() {
+			return "";
+		}
+
+	}
+
+	@Configuration(proxyBeanMethods = false)
+	static class MakesBeansStatically {
+
+		@Bean
+		@DistributedLock
+		static String text() {
+			return "";
 		}
 
 	}
