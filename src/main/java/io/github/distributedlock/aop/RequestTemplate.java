@@ -90,6 +90,11 @@ final class RequestTemplate {
 			throw this.annotated.refuse(attribute, written, shown + "is not a duration",
 					"write \"2s\", \"PT2S\" or \"500\" (milliseconds)", ex);
 		}
+		if (resolved.matches("[1-9]\\d?") && (attribute.equals("waitTime") || attribute.equals("minHoldTime"))) {
+			throw this.annotated.refuse(attribute, written,
+					shown + "is " + resolved + " ms, since a number without a unit is milliseconds",
+					"write " + resolved + "s if seconds are meant, or " + resolved + "ms");
+		}
 		try {
 			return wither.apply(request, duration);
 		}

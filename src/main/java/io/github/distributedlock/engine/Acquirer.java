@@ -26,6 +26,8 @@ import io.github.distributedlock.backend.LockFeature;
 import io.github.distributedlock.engine.EngineTime.Workers;
 import io.github.distributedlock.engine.Wait.Acquisition;
 import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 
 /**
  * Makes a handle of a request: checks it, re-enters or acquires its keys, and opens the
@@ -43,6 +45,8 @@ import org.jspecify.annotations.Nullable;
  * never been held.
  */
 final class Acquirer {
+
+	private static final Logger logger = LoggerFactory.getLogger(LockEngine.class);
 
 	private final Duration leaseTime;
 
@@ -69,6 +73,8 @@ final class Acquirer {
 	private final Reentrancy reentrancy;
 
 	private final LongAdder requestsWaiting = new LongAdder();
+
+	private final AtomicBoolean warnedOfExpression = new AtomicBoolean();
 
 	Acquirer(LockEngineBuilder settings, EngineHandle.Factory handles, KeyAcquisition.Factory acquisitions,
 			NodeTasks tasks, Workers workers) {
@@ -148,12 +154,24 @@ final class Acquirer {
 	 */
 	private List<String> keysInOrder(LockRequest request) {
 		List<String> keys = request.keys();
+		keys.forEach(this::warnOfExpression);
 		if (keys.size() == 1) {
 			requireNotTooLong(keys.get(0));
 			return keys;
 		}
 		keys.forEach(this::requireNotTooLong);
 		return keys.stream().sorted().toList();
+	}
+
+	private void warnOfExpression(String key) {
+		int begin = key.indexOf('{');
+		if (begin > 0 && "#$".indexOf(key.charAt(begin - 1)) >= 0 && key.indexOf('}', begin) > 0
+				&& this.warnedOfExpression.compareAndSet(false, true)) {
+			logger.warn(
+					"Lock key '{}' looks like an expression, which is evaluated in annotations only: locked in code,"
+							+ " it is one lock for all values. Put the value into the key, as \"order:\" + id does",
+					LockException.printable(key));
+		}
 	}
 
 	void requireNotTooLong(String key) {

@@ -66,6 +66,25 @@ class RequestTests {
 	}
 
 	@Test
+	void shortTimesWithoutAUnitAreRefused() {
+		AdvisorContext.refusal(WaitsFive.class)
+			.hasMessageContaining("run(): waitTime = \"5\" is 5 ms, since a number without a unit is milliseconds")
+			.hasMessageEndingWith("(write 5s if seconds are meant, or 5ms)");
+		new AdvisorContext().property("hold", "30")
+			.refuses(HoldsByProperty.class)
+			.hasMessageContaining("run(): minHoldTime = \"${hold}\" (30) is 30 ms")
+			.hasMessageEndingWith("(write 30s if seconds are meant, or 30ms)");
+	}
+
+	@Test
+	void shortTimesWithAUnitAreTakenAtTheirWord() {
+		try (AdvisorContext context = new AdvisorContext().property("hold", "30ms").start(HoldsByProperty.class)) {
+			context.get(HoldsByProperty.class).run();
+			assertThat(context.lock().request().minHoldTime()).isEqualTo(Duration.ofMillis(30));
+		}
+	}
+
+	@Test
 	void permitsThatCannotBe() {
 		AdvisorContext.refusal(NoPermits.class)
 			.hasMessageContaining("run(): permits = 0 cannot be: permits 0 is out of range: at least 1, at most 1000")
@@ -293,6 +312,22 @@ class RequestTests {
 	static class LongerThanMaximum {
 
 		@DistributedLock(minHoldTime = "10s", maxHoldTime = "5s")
+		public void run() {
+		}
+
+	}
+
+	static class WaitsFive {
+
+		@DistributedLock(waitTime = "5")
+		public void run() {
+		}
+
+	}
+
+	static class HoldsByProperty {
+
+		@DistributedLock(minHoldTime = "${hold}")
 		public void run() {
 		}
 
