@@ -169,7 +169,9 @@ final class JdbcStore implements StorePool, DisposableBean {
 			pool.setAutoCommit(true);
 			pool.setReadOnly(false);
 			pool.setTransactionIsolation("TRANSACTION_READ_COMMITTED");
-			pool.setConnectionTimeout(Math.max(250, settings.commandTimeout().toMillis()));
+			// Less than a caller waits, who else would not learn what the server has
+			// said.
+			pool.setConnectionTimeout(Math.max(250, settings.commandTimeout().toMillis() * 3 / 4));
 			// So that several dead connections are replaced within one command timeout.
 			pool.setValidationTimeout(250);
 			if (url != null && url.startsWith("jdbc:h2:") && !url.toUpperCase(Locale.ROOT).contains(";" + H2_TIMEOUT)) {

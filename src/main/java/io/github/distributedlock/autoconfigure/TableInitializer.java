@@ -3,12 +3,15 @@ package io.github.distributedlock.autoconfigure;
 import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.nio.charset.StandardCharsets;
+import java.util.Objects;
 import java.util.stream.Stream;
 
 import javax.sql.DataSource;
 
 import io.github.distributedlock.LockBackendException;
+import io.github.distributedlock.LockException;
 import io.github.distributedlock.autoconfigure.DistributedLockProperties.Jdbc;
+import io.github.distributedlock.backend.jdbc.JdbcLockBackend;
 import io.github.distributedlock.backend.jdbc.JdbcLockSettings;
 
 import org.springframework.boot.jdbc.init.DataSourceScriptDatabaseInitializer;
@@ -19,6 +22,7 @@ import org.springframework.core.NestedExceptionUtils;
 import org.springframework.core.io.ByteArrayResource;
 import org.springframework.core.io.Resource;
 import org.springframework.dao.DataAccessException;
+import org.springframework.jdbc.CannotGetJdbcConnectionException;
 import org.springframework.jdbc.core.JdbcTemplate;
 import org.springframework.jdbc.datasource.init.DatabasePopulatorUtils;
 import org.springframework.jdbc.datasource.init.ResourceDatabasePopulator;
@@ -56,6 +60,18 @@ final class TableInitializer extends DataSourceScriptDatabaseInitializer {
 
 	@Override
 	protected void runScripts(Scripts scripts) {
+		try {
+			runOne(scripts);
+		}
+		catch (RuntimeException ex) {
+			if (LockException.causes(ex).stream().anyMatch(CannotGetJdbcConnectionException.class::isInstance)) {
+				requireConnection();
+			}
+			throw ex;
+		}
+	}
+
+	private void runOne(Scripts scripts) {
 		String name = new PlatformPlaceholderDatabaseDriverResolver()
 			.resolveAll(getDataSource(), "schema-@@platform@@.sql")
 			.get(0);
@@ -68,6 +84,8 @@ final class TableInitializer extends DataSourceScriptDatabaseInitializer {
 
 	private void run(Resource script) {
 		String statement;
+		int dot = this.table.indexOf('.');
+		String schema = (dot >= 0) ? "create schema if not exists " + this.table.substring(0, dot) + ";\n" : "";
 		try {
 			statement = script.getContentAsString(StandardCharsets.UTF_8).replace("distributed_lock", this.table);
 		}
@@ -90,12 +108,23 @@ final class TableInitializer extends DataSourceScriptDatabaseInitializer {
 						.of("The table of the locks cannot be created: "
 								+ NestedExceptionUtils.getMostSpecificCause(ex).getMessage())
 						.remedy("run this statement as a user that may, and set"
-								+ " distributed-lock.jdbc.initialize-schema=never:\n" + statement)
+								+ " distributed-lock.jdbc.initialize-schema=never:\n" + schema + statement)
 						.notCarriedOut(true)
 						.cause(ex)
 						.build();
 				}
 			}
+		}
+	}
+
+	/**
+	 * Lets the store say why it has no connection, and what to do.
+	 */
+	private void requireConnection() {
+		try (JdbcLockBackend store = new JdbcLockBackend(
+				DataSourceLayers.withoutTransactions(Objects.requireNonNull(getDataSource())),
+				JdbcLockSettings.defaults().table(this.table))) {
+			store.check();
 		}
 	}
 

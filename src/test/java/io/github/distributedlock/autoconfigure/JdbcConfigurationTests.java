@@ -113,6 +113,28 @@ class JdbcConfigurationTests {
 			.contains("distributed-lock.jdbc.initialize-schema=never");
 	}
 
+	@ParameterizedTest
+	@ValueSource(strings = { "embedded", "always", "never" })
+	void whatTheDatabaseSaysStopsTheStart(String mode, CapturedOutput output) {
+		assertThat(FailedStart.report(output, InDatabase.class, "distributed-lock.backend=jdbc",
+				"spring.datasource.url=" + file() + ";IFEXISTS=TRUE",
+				"distributed-lock.jdbc.initialize-schema=" + mode))
+			.containsSubsequence("Description:", "No connection for locks could be had: Database \"", "\" not found",
+					"Action:", "Create the database, or correct its name in spring.datasource.url")
+			.doesNotContain("Connection is not available", "create table");
+	}
+
+	@Test
+	void aSchemaThatIsMissingStopsTheStartWithTheStatementToRun(CapturedOutput output) {
+		for (String mode : List.of("always", "never")) {
+			assertThat(FailedStart.report(output, InDatabase.class, "distributed-lock.backend=jdbc",
+					"spring.datasource.url=" + file(), "distributed-lock.jdbc.table=shop.locks",
+					"distributed-lock.jdbc.initialize-schema=" + mode))
+				.containsSubsequence("Description:", "Schema \"SHOP\" not found", "Action:",
+						"create schema if not exists shop;", "create table if not exists shop.locks");
+		}
+	}
+
 	@Test
 	void theLocksStartAfterWhatPreparesTheDatabase() {
 		inFile("spring.sql.init.mode=always", "distributed-lock.jdbc.initialize-schema=never",

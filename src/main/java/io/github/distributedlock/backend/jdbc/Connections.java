@@ -15,6 +15,7 @@ import java.util.concurrent.locks.ReentrantLock;
 import javax.sql.DataSource;
 
 import com.zaxxer.hikari.HikariDataSource;
+import com.zaxxer.hikari.HikariPoolMXBean;
 import io.github.distributedlock.LockBackendException;
 import io.github.distributedlock.backend.jdbc.Calls.NoAnswerException;
 import io.github.distributedlock.backend.jdbc.Session.StrayStatementException;
@@ -159,7 +160,7 @@ final class Connections implements AutoCloseable {
 					});
 		}
 		catch (SQLException ex) {
-			throw SqlFailures.notConnected(ex);
+			throw SqlFailures.notConnected(ex, HIKARI ? Hikari.isUsedUp(this.dataSource) : null);
 		}
 	}
 
@@ -575,6 +576,24 @@ final class Connections implements AutoCloseable {
 
 		static int most(DataSource dataSource) {
 			return (dataSource instanceof HikariDataSource pool) ? pool.getMaximumPoolSize() : Integer.MAX_VALUE;
+		}
+
+		/**
+		 * Returns whether all connections are lent, {@code null} if there is no such
+		 * pool.
+		 */
+		static @Nullable Boolean isUsedUp(DataSource dataSource) {
+			try {
+				if (!dataSource.isWrapperFor(HikariDataSource.class)) {
+					return null;
+				}
+				HikariDataSource pool = dataSource.unwrap(HikariDataSource.class);
+				HikariPoolMXBean running = pool.getHikariPoolMXBean();
+				return running != null && running.getActiveConnections() >= pool.getMaximumPoolSize();
+			}
+			catch (SQLException ex) {
+				return null;
+			}
 		}
 
 		static boolean evict(Connection connection, DataSource dataSource) {

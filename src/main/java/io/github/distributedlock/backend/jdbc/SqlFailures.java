@@ -34,16 +34,30 @@ final class SqlFailures {
 
 	private static final Set<String> CANCELLED = Set.of("57014", "70100");
 
-	private static final Set<String> NO_TABLE = Set.of("42P01", "42S02", "42S03", "42S04", "3F000");
+	private static final Set<String> NO_TABLE = Set.of("42P01", "42S02", "42S03", "42S04", "3F000", "90079");
+
+	private static final Set<String> NO_DATABASE = Set.of("3D000", "90013", "90146", "90149");
+
+	/**
+	 * Of MySQL and MariaDB, whose SQLState is that of a wrong statement.
+	 */
+	private static final Set<Integer> NO_DATABASE_CODES = Set.of(1049);
+
+	private static final Set<String> NO_SCHEMA = Set.of("3F000", "90079");
+
+	/**
+	 * A user of MySQL or MariaDB that may not use the database.
+	 */
+	private static final Set<Integer> NO_ENTRY_CODES = Set.of(1044);
 
 	private static final Set<String> NO_COLUMN = Set.of("42703", "42S22");
 
 	/**
 	 * Refusals of MySQL, MariaDB and H2 whose SQLState does not say so: updates and
 	 * queries that are too large or not safe, a binary log that cannot take a statement,
-	 * literals that are not allowed.
+	 * literals that are not allowed, no such database or schema.
 	 */
-	private static final Set<Integer> REFUSAL_CODES = Set.of(1104, 1175, 1665, 90116);
+	private static final Set<Integer> REFUSAL_CODES = Set.of(1104, 1175, 1665, 90013, 90079, 90116, 90146, 90149);
 
 	/**
 	 * A table that lacks its primary key, checks it late, or has more columns that need a
@@ -116,15 +130,63 @@ final class SqlFailures {
 
 	/**
 	 * A connection was not to be had.
+	 * @param usedUp whether all connections of the pool are lent, {@code null} if that is
+	 * not known
 	 */
-	static LockBackendException notConnected(SQLException failure) {
+	static LockBackendException notConnected(SQLException failure, @Nullable Boolean usedUp) {
+		SQLException said = said(failure);
 		return LockBackendException
-			.of(LockException.printable("No connection for locks could be had: " + failure.getMessage()))
-			.remedy("check the database, and whether the pool is large enough")
-			.retryable(isPassing(failure) || !isRefusal(failure))
+			.of(LockException.printable("No connection for locks could be had: " + said.getMessage()))
+			.remedy(remedy(said, usedUp))
+			.retryable(isPassing(said) || !isRefusal(said))
 			.notCarriedOut(true)
 			.cause(failure)
 			.build();
+	}
+
+	/**
+	 * Returns what the server or its driver has said. A pool that could not open a
+	 * connection in time has its own words, and the vendor's code only in the cause.
+	 */
+	private static SQLException said(SQLException failure) {
+		SQLException said = failure;
+		for (Throwable cause : LockException.causes(failure)) {
+			if (cause instanceof SQLException deeper) {
+				said = deeper;
+			}
+		}
+		return said;
+	}
+
+	private static String remedy(SQLException notConnected, @Nullable Boolean usedUp) {
+		String state = state(notConnected);
+		if (isPassing(notConnected)) {
+			return state.equals("57P03") ? "wait until the database has started"
+					: "let the server have more connections, or make pools smaller, as by distributed-lock.jdbc.pool-size"
+							+ " and spring.datasource.hikari.maximum-pool-size";
+		}
+		if (NO_DATABASE.contains(state) || isVendorCode(notConnected, NO_DATABASE_CODES)) {
+			return "create the database, or correct its name in spring.datasource.url";
+		}
+		if (NO_SCHEMA.contains(state)) {
+			return "create the schema, or correct its name in spring.datasource.url";
+		}
+		if (state.equals("42501") || isVendorCode(notConnected, NO_ENTRY_CODES)) {
+			return "grant the user of spring.datasource.username the right to connect to the database of"
+					+ " spring.datasource.url";
+		}
+		if (state.startsWith("28")) {
+			return "correct spring.datasource.username and spring.datasource.password, or let the server accept this"
+					+ " user from this machine";
+		}
+		if (Boolean.TRUE.equals(usedUp)) {
+			return "let the pool have more connections (distributed-lock.jdbc.pool-size, or"
+					+ " spring.datasource.hikari.maximum-pool-size where locks use the connections of the application),"
+					+ " or find out what keeps them";
+		}
+		boolean silent = state.isEmpty() || notConnected instanceof Calls.NoAnswerException;
+		return "see that the database runs and answers, and that spring.datasource.url leads to it"
+				+ ((usedUp == null && silent) ? ", and whether the pool is large enough" : "");
 	}
 
 	/**
@@ -146,8 +208,10 @@ final class SqlFailures {
 
 	private static @Nullable String remedy(SQLException failure, Statements sql) {
 		String state = state(failure);
-		if (NO_TABLE.contains(state)) {
-			return "run: " + sql.platform.schema(sql.table);
+		if (NO_TABLE.contains(state) || isVendorCode(failure, NO_DATABASE_CODES)) {
+			String schema = schema(sql.table);
+			return "run: " + ((schema != null) ? "create schema if not exists " + schema + "; " : "")
+					+ sql.platform.schema(sql.table);
 		}
 		if (NO_COLUMN.contains(state)) {
 			return "add the column; the table is made by: " + sql.platform.schema(sql.table);
@@ -156,10 +220,17 @@ final class SqlFailures {
 			return "compare the table with: " + sql.platform.schema(sql.table);
 		}
 		if (state.equals("42501") || isVendorCode(failure, NO_RIGHT_CODES)) {
-			return "run, for the user of the application: grant select, insert, update, delete on " + sql.table
-					+ " to …";
+			String schema = (sql.platform == Platform.POSTGRESQL) ? schema(sql.table) : null;
+			return "run, for the user of the application: "
+					+ ((schema != null) ? "grant usage on schema " + schema + " to …; " : "")
+					+ "grant select, insert, update, delete on " + sql.table + " to …";
 		}
 		return null;
+	}
+
+	private static @Nullable String schema(String table) {
+		int dot = table.indexOf('.');
+		return (dot >= 0) ? table.substring(0, dot) : null;
 	}
 
 }

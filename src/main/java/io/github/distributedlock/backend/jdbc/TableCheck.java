@@ -71,8 +71,17 @@ final class TableCheck {
 	 */
 	static void run(Session session) throws SQLException {
 		TableCheck check = new TableCheck(session);
-		check.survivesCrashes();
-		check.tryOutAndRollBack();
+		check.hasSchema();
+		try {
+			check.survivesCrashes();
+			check.tryOutAndRollBack();
+		}
+		catch (SQLException | LockBackendException ex) {
+			if (check.isHiddenInPart(ex)) {
+				throw check.hidden(ex);
+			}
+			throw ex;
+		}
 		if (session.read(check.keys.get(1)).version() != Row.ABSENT) {
 			for (String key : check.keys) {
 				session.delete(key, session.read(key).version());
@@ -81,6 +90,47 @@ final class TableCheck {
 					"alter table " + check.sql.table + " engine = InnoDB");
 		}
 		check.isSweptByIndex();
+	}
+
+	/**
+	 * Without one, PostgreSQL cannot create the table either.
+	 */
+	private void hasSchema() throws SQLException {
+		if (this.sql.platform == Platform.POSTGRESQL && this.sql.table.indexOf('.') < 0
+				&& this.session.value("select current_schema()") == null) {
+			throw LockBackendException
+				.of("There is no schema for the table " + this.sql.table + ": search_path is "
+						+ this.session.value("show search_path"))
+				.remedy("run: create schema …, or correct currentSchema in spring.datasource.url, or name the schema in"
+						+ " distributed-lock.jdbc.table")
+				.notCarriedOut(true)
+				.build();
+		}
+	}
+
+	/**
+	 * Returns whether policies of PostgreSQL choose the rows that this user may use. Such
+	 * a refusal has the SQLState of a right that is missing.
+	 */
+	private boolean isHiddenInPart(Exception failure) {
+		try {
+			return this.sql.platform == Platform.POSTGRESQL && "t"
+				.equals(this.session.value(this.sql.text("select row_security_active(to_regclass('{table}')::oid)")));
+		}
+		catch (SQLException ex) {
+			failure.addSuppressed(ex);
+			return false;
+		}
+	}
+
+	private LockBackendException hidden(Exception failure) {
+		return LockBackendException
+			.of("The table " + this.sql.table + " has row-level security, which keeps rows from the user of the locks: "
+					+ LockException.printable(failure.getMessage()))
+			.remedy("run: alter table " + this.sql.table + " disable row level security")
+			.notCarriedOut(true)
+			.cause(failure)
+			.build();
 	}
 
 	private void survivesCrashes() throws SQLException {

@@ -532,12 +532,6 @@ class JdbcLockBackendTests {
 		assertThat(SqlFailures.isDuplicate(new SQLException("No text", "23502", 0))).isFalse();
 	}
 
-	@Test
-	void tooManyConnectionsOfOneUserMayPass() {
-		assertThat(SqlFailures.notConnected(new SQLException("Too many", "42000", 1203)).isRetryable()).isTrue();
-		assertThat(SqlFailures.notConnected(new SQLException("No such user", "28000", 1045)).isRetryable()).isFalse();
-	}
-
 	static Stream<Arguments> failures() {
 		return Stream.of(Arguments.of("40001", 0, true, true, false), // serialization
 				Arguments.of("40P01", 0, true, true, false), // deadlock of PostgreSQL
