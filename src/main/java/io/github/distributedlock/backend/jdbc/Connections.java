@@ -346,8 +346,13 @@ final class Connections implements AutoCloseable {
 			}
 			int left = this.known.size();
 			if (left >= MOST) {
-				throw SqlFailures.notConnected(new SQLException(
-						"The server has not ended " + left + " sessions whose statements hang", "53300"));
+				throw LockBackendException
+					.of("No connection for locks could be had: The server has not ended " + left
+							+ " sessions whose statements hang")
+					.remedy("find out what they wait for, such as a disk or a replica")
+					.retryable(true)
+					.notCarriedOut(true)
+					.build();
 			}
 		}
 
