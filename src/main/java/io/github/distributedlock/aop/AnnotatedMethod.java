@@ -59,7 +59,7 @@ record AnnotatedMethod(Method method, Class<?> beanClass, AnnotatedElement decla
 		try {
 			List<AnnotatedElement> carriers = carriers(Stream.concat(Stream.of(specific), declarations.stream()));
 			AnnotatedElement own = specific;
-			if (carriers.isEmpty() && isCoveredByItsType(method)) {
+			if (carriers.isEmpty() && isCoveredByItsType(method, beanClass)) {
 				own = specific.getDeclaringClass();
 				carriers = carriers(declarations.stream().map(Method::getDeclaringClass));
 				if (carriers.isEmpty()) {
@@ -123,12 +123,19 @@ record AnnotatedMethod(Method method, Class<?> beanClass, AnnotatedElement decla
 	}
 
 	/**
-	 * Returns whether an annotation on a type is for a method: for each that a proxy may
-	 * intercept.
+	 * Returns whether an annotation on a type is for a method: for each public one, and
+	 * for each other one that a proxy can intercept.
 	 */
-	private static boolean isCoveredByItsType(Method method) {
-		return (method.getModifiers() & (Modifier.STATIC | Modifier.PRIVATE)) == 0
+	private static boolean isCoveredByItsType(Method method, Class<?> beanClass) {
+		int modifiers = method.getModifiers();
+		boolean visible = Modifier.isPublic(modifiers) || (!Modifier.isFinal(modifiers)
+				&& (Modifier.isProtected(modifiers) || isInPackageOf(method, beanClass)));
+		return visible && (modifiers & (Modifier.STATIC | Modifier.PRIVATE)) == 0
 				&& !ReflectionUtils.isObjectMethod(method) && ClassUtils.isUserLevelMethod(method);
+	}
+
+	private static boolean isInPackageOf(Method method, Class<?> beanClass) {
+		return method.getDeclaringClass().getPackageName().equals(beanClass.getPackageName());
 	}
 
 	/**

@@ -1,6 +1,7 @@
 package io.github.distributedlock.aop;
 
 import java.lang.reflect.Method;
+import java.lang.reflect.Modifier;
 import java.lang.reflect.RecordComponent;
 import java.util.ArrayList;
 import java.util.Arrays;
@@ -38,6 +39,8 @@ import org.springframework.expression.spel.ast.StringLiteral;
 import org.springframework.expression.spel.ast.VariableReference;
 import org.springframework.expression.spel.standard.SpelExpression;
 import org.springframework.expression.spel.standard.SpelExpressionParser;
+import org.springframework.util.ReflectionUtils;
+import org.springframework.util.StringUtils;
 
 /**
  * Parses one string of the {@code key} attribute. Properties are put in when text and
@@ -203,9 +206,11 @@ final class KeyParser extends SpelExpressionParser {
 
 	private @Nullable ResolvableType declared(String property, ResolvableType type) {
 		Class<?> owner = type.toClass();
-		List<String> getters = List.of("get" + property, "is" + property, property);
-		for (Method method : owner.getMethods()) {
-			if (method.getParameterCount() == 0 && getters.stream().anyMatch(method.getName()::equalsIgnoreCase)) {
+		// In the order of SpEL.
+		for (String getter : List.of("get" + StringUtils.capitalize(property), "is" + StringUtils.capitalize(property),
+				property)) {
+			Method method = ReflectionUtils.findMethod(owner, getter);
+			if (method != null && Modifier.isPublic(method.getModifiers())) {
 				return ResolvableType.forMethodReturnType(method, owner);
 			}
 		}

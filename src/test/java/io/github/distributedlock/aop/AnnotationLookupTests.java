@@ -32,6 +32,15 @@ import static org.assertj.core.api.Assertions.assertThat;
 class AnnotationLookupTests {
 
 	@Test
+	void helpersThatNoProxyInterceptsAreLeftAloneByATypeAnnotation() {
+		try (AdvisorContext context = AdvisorContext.of(WithHelpers.class)) {
+			context.get(WithHelpers.class).run("a");
+			assertThat(context.lock().keys()).containsExactly("a");
+			assertThat(context.lock().requests).hasSize(1);
+		}
+	}
+
+	@Test
 	void onAClassItCoversWhatAProxyCanIntercept() {
 		try (AdvisorContext context = AdvisorContext.of(OnClass.class)) {
 			OnClass bean = context.get(OnClass.class);
@@ -570,6 +579,18 @@ class AnnotationLookupTests {
 
 		@DistributedLock
 		protected void guarded() {
+		}
+
+	}
+
+	@DistributedLock(key = "#id")
+	static class WithHelpers {
+
+		public void run(String id) {
+			help();
+		}
+
+		protected final void help() {
 		}
 
 	}

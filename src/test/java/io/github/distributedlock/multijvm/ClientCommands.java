@@ -11,6 +11,7 @@ import java.util.regex.MatchResult;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 import java.util.stream.Collectors;
+import java.util.stream.Stream;
 
 import io.github.distributedlock.fixtures.RedisServers;
 import redis.clients.jedis.Jedis;
@@ -75,8 +76,21 @@ final class ClientCommands implements AutoCloseable {
 	 * @return how often each command was sent, by its name in small letters
 	 */
 	Map<String, Long> during(Runnable action) {
-		return linesDuring(action).stream()
-			.map(LINE::matcher)
+		return count(linesDuring(action).stream());
+	}
+
+	/**
+	 * Counts what is sent while something runs, without the pulse of a subscription,
+	 * which is due once a second whatever runs.
+	 * @param action what to run
+	 * @return how often each command was sent, by its name in small letters
+	 */
+	Map<String, Long> stepsDuring(Runnable action) {
+		return count(linesDuring(action).stream().filter((line) -> !line.contains("\"pulse: ")));
+	}
+
+	private static Map<String, Long> count(Stream<String> lines) {
+		return lines.map(LINE::matcher)
 			.filter(Matcher::matches)
 			.map((matcher) -> matcher.group(1).toLowerCase(Locale.ROOT))
 			.filter((command) -> !command.equals(MARK))

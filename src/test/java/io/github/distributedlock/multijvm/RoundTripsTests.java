@@ -98,7 +98,7 @@ class RoundTripsTests {
 	}
 
 	private static long count(ClientCommands commands, Runnable step) {
-		Map<String, Long> sent = commands.during(step);
+		Map<String, Long> sent = commands.stepsDuring(step);
 		sent.keySet().removeAll(APART);
 		return sent.values().stream().mapToLong(Long::longValue).sum();
 	}
