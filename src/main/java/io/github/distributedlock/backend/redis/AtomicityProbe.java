@@ -87,6 +87,9 @@ final class AtomicityProbe {
 					// Of a client of one server another node may have it.
 					Values.get(link, this.names.lock(this.key + i));
 				}
+				if (this.connections.cluster()) {
+					requireAsking(link);
+				}
 				if (waits()) { // For none, which is answered at once.
 					link.call(Command.at(this.names.lock(this.key), Verb.WAIT, 0, 1));
 				}
@@ -115,6 +118,17 @@ final class AtomicityProbe {
 					: "no answer, but the connection was closed";
 			this.refused.computeIfAbsent(answer, (first) -> new ArrayList<>()).add(steps.description());
 			return false;
+		}
+	}
+
+	// A redirection while a slot moves takes ASKING, long after the start. Only a missing
+	// right counts: what cannot move slots may not know the command. The command after it
+	// takes its effect off the connection.
+	private void requireAsking(Link link) {
+		byte[] key = this.names.lock(this.key);
+		Object reply = link.exchange(Command.at(key, Verb.ASKING).with(Command.of(Verb.GET, key)));
+		if (reply instanceof RuntimeException refusal && RedisRefusal.NOPERM.isIn(refusal)) {
+			throw refusal;
 		}
 	}
 

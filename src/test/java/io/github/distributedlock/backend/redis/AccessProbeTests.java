@@ -139,19 +139,28 @@ class AccessProbeTests {
 
 	@ParameterizedTest
 	@EnumSource
-	void aClusterTakesCluster(Client client) {
+	void aClusterTakesClusterAndAsking(Client client) {
 		try (RedisCluster cluster = RedisCluster.start(RedisServers.EMBEDDED, 3)) {
-			for (Server master : cluster.masters()) {
-				try (Jedis node = master.admin()) {
-					allow(node, Atomicity.LUA.commands() + " +cluster");
-				}
-			}
 			RedisClusterConfiguration servers = new RedisClusterConfiguration(
 					cluster.masters().stream().map(Object::toString).toList());
 			servers.setUsername(USER);
 			servers.setPassword(PASSWORD);
+			allow(cluster, Atomicity.LUA.commands() + " +cluster");
+			try (RedisLockBackend backend = client.backend(servers, SETTINGS)) {
+				assertThatExceptionOfType(LockBackendException.class).isThrownBy(backend::atomicity)
+					.withMessageContaining(Atomicity.LUA.commands() + " +cluster +asking");
+			}
+			allow(cluster, Atomicity.LUA.commands() + " +cluster +asking");
 			try (RedisLockBackend backend = client.backend(servers, SETTINGS)) {
 				lock(backend);
+			}
+		}
+	}
+
+	private static void allow(RedisCluster cluster, String rights) {
+		for (Server master : cluster.masters()) {
+			try (Jedis node = master.admin()) {
+				allow(node, rights);
 			}
 		}
 	}

@@ -29,7 +29,11 @@ final class BoundedOpener {
 
 	private static final Duration LONGEST_END = Duration.ofSeconds(5);
 
-	/** How many calls may hang. More are refused, so that threads do not run out. */
+	/**
+	 * How many calls of one opener may hang. More are refused, so that threads do not run
+	 * out. Each node of a cluster has an opener, so that nodes that cannot be reached
+	 * leave calls to the others.
+	 */
 	private static final int MOST = 32;
 
 	private static final SimpleAsyncTaskExecutor threads = new SimpleAsyncTaskExecutor("distributed-lock-connect-");

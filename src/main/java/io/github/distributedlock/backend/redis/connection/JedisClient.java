@@ -90,7 +90,7 @@ final class JedisClient implements SignalConnector {
 			ClusterLane commands = client.lane(cluster, COMMANDS);
 			return new OwnConnections(new Lanes(commands, client.lane(cluster, RENEWALS)), null,
 					() -> commands.atAnyMaster((node) -> new Connected(client.connect(node).connection(), commands)),
-					commands::master, null, tls, "+cluster", () -> {
+					commands::master, null, tls, "+cluster +asking", () -> {
 					});
 		}
 		PooledLane<JedisLink> commands = new PooledLane<>(client::connect, COMMANDS, timeout);
@@ -102,8 +102,13 @@ final class JedisClient implements SignalConnector {
 	}
 
 	private ClusterLane lane(RedisClusterConfiguration cluster, int connections) {
-		return new ClusterLane(ClusterLane.seeds(cluster),
-				(node) -> new PooledLane<>(() -> connect(node), connections, this.timeout), this.timeout);
+		return new ClusterLane(ClusterLane.seeds(cluster), (node) -> lane(node, connections), this.timeout);
+	}
+
+	private PooledLane<JedisLink> lane(String node, int connections) {
+		BoundedOpener opener = new BoundedOpener(BoundedOpener.time(this.timeout));
+		return new PooledLane<>(() -> connect(opener, HostAndPort.from(node), this.settings, () -> true), connections,
+				this.timeout);
 	}
 
 	private JedisLink connect(String node) {
@@ -120,7 +125,12 @@ final class JedisClient implements SignalConnector {
 	}
 
 	private JedisLink connect(HostAndPort server, JedisClientConfig settings, BooleanSupplier leadsToMaster) {
-		return this.opener.open(() -> JedisLink.translating(() -> {
+		return connect(this.opener, server, settings, leadsToMaster);
+	}
+
+	private JedisLink connect(BoundedOpener opener, HostAndPort server, JedisClientConfig settings,
+			BooleanSupplier leadsToMaster) {
+		return opener.open(() -> JedisLink.translating(() -> {
 			AtomicReference<@Nullable Socket> socket = new AtomicReference<>();
 			DefaultJedisSocketFactory sockets = new DefaultJedisSocketFactory(server, settings);
 			Connection connection = new Connection(() -> {

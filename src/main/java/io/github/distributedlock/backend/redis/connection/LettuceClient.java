@@ -96,7 +96,7 @@ final class LettuceClient implements SignalConnector {
 		if (client.server instanceof RedisClusterConfiguration cluster) {
 			ClusterLane commands = client.lane(cluster);
 			return new OwnConnections(new Lanes(commands, client.lane(cluster)), null, client.signals(commands),
-					commands::master, null, tls, "+cluster", client::close);
+					commands::master, null, tls, "+cluster +asking", client::close);
 		}
 		Lanes shared = new Lanes(new LettuceLane(client::connect, timeout), new LettuceLane(client::connect, timeout));
 		Lanes exclusive = new Lanes(new PooledLane<>(client::connect, EXCLUSIVE, timeout),
@@ -121,12 +121,14 @@ final class LettuceClient implements SignalConnector {
 	}
 
 	private ClusterLane lane(RedisClusterConfiguration cluster) {
-		return new ClusterLane(ClusterLane.seeds(cluster),
-				(node) -> new LettuceLane(
-						() -> new LettuceLink(connected(server(node), settings(),
-								(client) -> client.connect(ByteArrayCodec.INSTANCE)), this.timeout, () -> true),
-						this.timeout),
-				this.timeout);
+		return new ClusterLane(ClusterLane.seeds(cluster), this::lane, this.timeout);
+	}
+
+	private LettuceLane lane(String node) {
+		BoundedOpener opener = new BoundedOpener(BoundedOpener.time(this.timeout));
+		return new LettuceLane(() -> new LettuceLink(
+				connected(opener, server(node), settings(), (client) -> client.connect(ByteArrayCodec.INSTANCE)),
+				this.timeout, () -> true), this.timeout);
 	}
 
 	private SignalConnector signals(ClusterLane cluster) {
@@ -213,11 +215,16 @@ final class LettuceClient implements SignalConnector {
 		}).getRequiredNativeClient();
 	}
 
-	// Asked for an answer first. Any will do, also that the user may not ask.
 	private <C extends StatefulRedisConnection<byte[], byte[]>> C connected(RedisConfiguration server,
 			LettuceClientConfiguration settings, Function<RedisClient, C> kind) {
+		return connected(this.opener, server, settings, kind);
+	}
+
+	// Asked for an answer first. Any will do, also that the user may not ask.
+	private <C extends StatefulRedisConnection<byte[], byte[]>> C connected(BoundedOpener opener,
+			RedisConfiguration server, LettuceClientConfiguration settings, Function<RedisClient, C> kind) {
 		RedisClient client = client(server, settings);
-		return untilReady(() -> this.opener.open(() -> {
+		return untilReady(() -> opener.open(() -> {
 			C connection = kind.apply(client);
 			try {
 				new LettuceLink(connection, BoundedOpener.time(this.timeout), () -> true)

@@ -194,8 +194,10 @@ final class NotificationSubscription implements Listening, SignalConnector.Liste
 	}
 
 	private void doubt(String problem) {
-		this.doubt = LockBackendException.of(problem).retryable(true).build();
-		this.heard = false;
+		synchronized (this) {
+			this.doubt = LockBackendException.of(problem).retryable(true).build();
+			this.heard = false;
+		}
 		warn(problem, null);
 		drop();
 	}
@@ -358,7 +360,8 @@ final class NotificationSubscription implements Listening, SignalConnector.Liste
 		}
 	}
 
-	private void onEnd(@Nullable RuntimeException cause) {
+	// Believing a subscription looks at its connection first, and must not miss its end.
+	private synchronized void onEnd(@Nullable RuntimeException cause) {
 		LockBackendException doubt = this.acknowledged ? this.doubt : null;
 		this.acknowledged = false;
 		if (this.heard) {

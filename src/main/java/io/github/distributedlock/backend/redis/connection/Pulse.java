@@ -18,7 +18,9 @@ import org.slf4j.LoggerFactory;
  * subscription. One server answers how many have subscribed there. That answer is
  * necessary, since subscribers of a replica hear the number as well. A node of a cluster
  * counts only its own subscribers, so there the number has to be heard. A subscription
- * that has heard none of three numbers is dead or elsewhere.
+ * that has heard none of three numbers is dead or elsewhere. A number counts once a
+ * server has answered its publication: what a stalled master was to publish says nothing
+ * about the subscription.
  * <p>
  * A number goes to the node of the registration that follows, so that no other node that
  * stalls delays the registration.
@@ -49,7 +51,11 @@ final class Pulse {
 
 	private long sent;
 
+	/** The last number that was heard, or given up. */
 	private long heard;
+
+	/** How many numbers were published since then, as far as servers have answered. */
+	private int unheard;
 
 	/** Whether the present subscription is at the server of the commands. */
 	private boolean proven;
@@ -76,6 +82,7 @@ final class Pulse {
 	synchronized void subscribed(boolean doubted) {
 		this.subscriptions++;
 		this.heard = this.sent;
+		this.unheard = 0;
 		this.proven = false;
 		this.sentAt = this.nanoTime.getAsLong() - (doubted ? PERIOD_NANOS : 0);
 	}
@@ -100,6 +107,7 @@ final class Pulse {
 	private synchronized void heard(long number) {
 		if (number > this.heard && number <= this.sent) {
 			this.heard = number;
+			this.unheard = 0;
 			this.proven |= this.cluster;
 		}
 	}
@@ -125,31 +133,42 @@ final class Pulse {
 			if (now - this.sentAt < PERIOD_NANOS) {
 				return null;
 			}
-			if (this.sent - this.heard >= UNHEARD) {
+			if (this.unheard >= UNHEARD) {
 				this.heard = this.sent;
+				this.unheard = 0;
 				return "nothing that commands publish arrives by the subscription, so it begins anew";
 			}
 			this.sentAt = now;
 			number = ++this.sent;
 			subscription = this.subscriptions;
 		}
-		long subscribers = publish(key, number);
-		return (subscribers >= 0 && !this.cluster) ? counted(subscribers, subscription) : null;
+		Long subscribers = publish(key, number);
+		return (subscribers != null) ? answered(number, subscribers, subscription) : null;
 	}
 
-	private synchronized @Nullable String counted(long subscribers, long subscription) {
+	private synchronized @Nullable String answered(long number, long subscribers, long subscription) {
 		if (subscription != this.subscriptions) {
+			return null;
+		}
+		if (number > this.heard) {
+			this.unheard++;
+		}
+		if (this.cluster || subscribers < 0) {
 			return null;
 		}
 		this.proven = subscribers > 0;
 		return this.proven ? null : "the subscription is at another server than the commands, so it begins anew";
 	}
 
-	private long publish(byte[] key, long number) {
+	/**
+	 * Publishes a number.
+	 * @return how many subscribers the server has told, negative if it has refused;
+	 * {@code null} if there was no answer
+	 */
+	private @Nullable Long publish(byte[] key, long number) {
 		Command command = Command.at(key, Verb.PUBLISH, this.channel, PREFIX + number);
 		try {
-			Long subscribers = this.commands.run((link) -> link.number(command));
-			return (subscribers != null) ? subscribers : -1;
+			return this.commands.run((link) -> link.number(command));
 		}
 		catch (RuntimeException ex) {
 			if (RedisFailures.isTimeout(ex)) {
@@ -161,7 +180,7 @@ final class Pulse {
 					.build();
 			}
 			logger.debug("Could not find out where the subscription is", ex);
-			return -1;
+			return (RedisRefusal.NOPERM.isIn(ex) || RedisRefusal.isError(ex)) ? -1L : null;
 		}
 	}
 
