@@ -61,10 +61,15 @@ final class Calls implements AutoCloseable {
 		this.timeoutNanos = timeout.toNanos();
 	}
 
-	private static ThreadFactory threads(String name) {
+	/**
+	 * Threads that inherit nothing from the request that happens to start them: a data
+	 * source may choose the database by an {@link InheritableThreadLocal}.
+	 */
+	static ThreadFactory threads(String name) {
 		return (task) -> {
-			Thread thread = new Thread(task, name);
+			Thread thread = new Thread(null, task, name, 0, false);
 			thread.setDaemon(true);
+			thread.setContextClassLoader(Calls.class.getClassLoader());
 			return thread;
 		};
 	}

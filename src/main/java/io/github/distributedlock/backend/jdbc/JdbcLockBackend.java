@@ -76,11 +76,8 @@ public final class JdbcLockBackend implements LockBackend {
 
 	private final PostgresNotifications notifications;
 
-	private final ScheduledThreadPoolExecutor housekeeping = new ScheduledThreadPoolExecutor(1, (task) -> {
-		Thread thread = new Thread(task, "distributed-lock-housekeeping");
-		thread.setDaemon(true);
-		return thread;
-	});
+	private final ScheduledThreadPoolExecutor housekeeping = new ScheduledThreadPoolExecutor(1,
+			Calls.threads("distributed-lock-housekeeping"));
 
 	private boolean started;
 

@@ -158,8 +158,7 @@ final class PostgresNotifications implements AutoCloseable {
 	 */
 	private synchronized boolean begin() {
 		if (this.thread == null && !this.closed) {
-			Thread thread = new Thread(this::run, "distributed-lock-notifications");
-			thread.setDaemon(true);
+			Thread thread = Calls.threads("distributed-lock-notifications").newThread(this::run);
 			this.thread = thread;
 			try {
 				thread.start();

@@ -36,11 +36,7 @@ final class BoundedOpener {
 	 */
 	private static final int MOST = 32;
 
-	private static final SimpleAsyncTaskExecutor threads = new SimpleAsyncTaskExecutor("distributed-lock-connect-");
-
-	static {
-		threads.setDaemon(true);
-	}
+	private static final SimpleAsyncTaskExecutor threads = DaemonThreads.each("distributed-lock-connect");
 
 	private final Semaphore free = new Semaphore(MOST);
 

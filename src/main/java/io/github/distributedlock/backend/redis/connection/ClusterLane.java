@@ -51,7 +51,7 @@ final class ClusterLane implements Lane, Link {
 
 	private static final Command WHERE = Command.at(NO_KEY, Verb.CLUSTER, "SLOTS");
 
-	private final SimpleAsyncTaskExecutor background = new SimpleAsyncTaskExecutor("distributed-lock-cluster-");
+	private final SimpleAsyncTaskExecutor background = DaemonThreads.each("distributed-lock-cluster");
 
 	private final Map<String, Lane> lanes = new ConcurrentHashMap<>();
 
@@ -80,7 +80,6 @@ final class ClusterLane implements Lane, Link {
 		this.timeout = timeout;
 		this.opening = new Opening<>(() -> refresh(null), timeout);
 		this.refreshedAt = new AtomicLong(System.nanoTime() - timeout.toNanos());
-		this.background.setDaemon(true);
 	}
 
 	/**

@@ -241,8 +241,7 @@ final class NotificationSubscription implements Listening, SignalConnector.Liste
 	 */
 	private synchronized boolean begin() {
 		if (this.thread == null && !this.closed) {
-			Thread thread = new Thread(this::listen, "distributed-lock-wake");
-			thread.setDaemon(true);
+			Thread thread = DaemonThreads.create(this::listen, "distributed-lock-wake");
 			try {
 				thread.start();
 			}

@@ -10,7 +10,6 @@ import java.util.function.Supplier;
 
 import org.jspecify.annotations.Nullable;
 
-import org.springframework.core.task.SimpleAsyncTaskExecutor;
 import org.springframework.dao.DataAccessException;
 
 /**
@@ -88,9 +87,7 @@ final class Opening<T> {
 	}
 
 	private static Executor threads() {
-		SimpleAsyncTaskExecutor threads = new SimpleAsyncTaskExecutor("distributed-lock-open-");
-		threads.setDaemon(true);
-		return threads;
+		return DaemonThreads.each("distributed-lock-open");
 	}
 
 	/**

@@ -13,7 +13,6 @@ import java.util.function.Supplier;
 import io.github.distributedlock.LockBackendException;
 import org.jspecify.annotations.Nullable;
 
-import org.springframework.core.task.SimpleAsyncTaskExecutor;
 import org.springframework.dao.DataAccessException;
 
 /**
@@ -65,9 +64,7 @@ final class PooledLane<L extends PooledLane.Pooled> implements Lane, Combiner.Wi
 	}
 
 	private static Executor closers() {
-		SimpleAsyncTaskExecutor closers = new SimpleAsyncTaskExecutor("distributed-lock-close-");
-		closers.setDaemon(true);
-		return closers;
+		return DaemonThreads.each("distributed-lock-close");
 	}
 
 	@Override

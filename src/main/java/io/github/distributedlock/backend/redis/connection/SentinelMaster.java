@@ -47,11 +47,7 @@ final class SentinelMaster {
 	/** For so long one that gave no answer is not asked, if others answer. */
 	private static final long BACKOFF_NANOS = TimeUnit.SECONDS.toNanos(5);
 
-	private static final ThreadFactory THREADS = (task) -> {
-		Thread thread = new Thread(task, "distributed-lock-sentinel");
-		thread.setDaemon(true);
-		return thread;
-	};
+	private static final ThreadFactory THREADS = (task) -> DaemonThreads.create(task, "distributed-lock-sentinel");
 
 	private final ThreadFactory threads;
 

@@ -1,5 +1,7 @@
 package io.github.distributedlock.backend.redis.connection;
 
+import java.net.URL;
+import java.net.URLClassLoader;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
@@ -176,6 +178,22 @@ class OpeningTests {
 			.withMessage("refused");
 		this.opener = () -> "opened";
 		await().ignoreException(UnsentException.class).until(() -> this.opening.await().equals("opened"));
+	}
+
+	@Test
+	void inheritsNothingOfWhoAsksFirst() {
+		InheritableThreadLocal<String> user = new InheritableThreadLocal<>();
+		user.set("alice");
+		ClassLoader before = Thread.currentThread().getContextClassLoader();
+		Thread.currentThread().setContextClassLoader(new URLClassLoader(new URL[0], before));
+		try {
+			this.opener = () -> user.get() + " " + Thread.currentThread().getContextClassLoader();
+			assertThat(this.opening.await()).isEqualTo("null " + Opening.class.getClassLoader());
+		}
+		finally {
+			Thread.currentThread().setContextClassLoader(before);
+			user.remove();
+		}
 	}
 
 	@Test

@@ -1,0 +1,33 @@
+package io.github.distributedlock.backend.redis.connection;
+
+import org.springframework.core.task.SimpleAsyncTaskExecutor;
+
+/**
+ * Threads of this package. They inherit neither the {@link InheritableThreadLocal}s nor
+ * the class loader of the request that happens to start them: they work for others, too.
+ */
+final class DaemonThreads {
+
+	private DaemonThreads() {
+	}
+
+	/**
+	 * Creates a thread that does not keep the JVM alive.
+	 */
+	static Thread create(Runnable task, String name) {
+		Thread thread = new Thread(null, task, name, 0, false);
+		thread.setDaemon(true);
+		thread.setContextClassLoader(DaemonThreads.class.getClassLoader());
+		return thread;
+	}
+
+	/**
+	 * Starts a thread for each task.
+	 */
+	static SimpleAsyncTaskExecutor each(String name) {
+		SimpleAsyncTaskExecutor threads = new SimpleAsyncTaskExecutor();
+		threads.setThreadFactory((task) -> create(task, name));
+		return threads;
+	}
+
+}
