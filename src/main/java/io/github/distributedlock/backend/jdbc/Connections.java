@@ -147,13 +147,18 @@ final class Connections implements AutoCloseable {
 	 */
 	Borrowed borrow() {
 		this.strays.end();
-		return borrowAnyway();
+		return borrow(true);
 	}
 
-	private Borrowed borrowAnyway() {
+	/**
+	 * Borrows a connection.
+	 * @param forTable whether it is for the table of the locks, which a new connection
+	 * then looks at: somebody may have locked it
+	 */
+	private Borrowed borrow(boolean forTable) {
 		try {
-			return (this.poolKeepsTime && this.driverKeepsTime) ? open()
-					: this.calls.call("get a connection", 1, this::open, (late) -> {
+			return (this.poolKeepsTime && this.driverKeepsTime) ? open(forTable)
+					: this.calls.call("get a connection", 1, () -> open(forTable), (late) -> {
 						if (late != null) {
 							late.giveBack();
 						}
@@ -164,12 +169,17 @@ final class Connections implements AutoCloseable {
 		}
 	}
 
-	private Borrowed open() throws SQLException {
+	private Borrowed open(boolean forTable) throws SQLException {
 		Connection connection = connect();
 		try {
-			return new Borrowed(connection);
+			Borrowed borrowed = new Borrowed(connection);
+			if (forTable) {
+				this.statements = this.destination.check(borrowed.session);
+			}
+			return borrowed;
 		}
 		catch (SQLException | RuntimeException | Error ex) {
+			this.strays.add(ex);
 			end(connection, ex instanceof SQLException);
 			throw ex;
 		}
@@ -329,6 +339,12 @@ final class Connections implements AutoCloseable {
 
 		private long next = System.nanoTime();
 
+		void add(Throwable failure) {
+			if (failure instanceof StrayStatementException stray) {
+				this.known.add(stray.session);
+			}
+		}
+
 		/**
 		 * Asks the server to end them.
 		 * @throws LockBackendException if too many are left
@@ -359,7 +375,7 @@ final class Connections implements AutoCloseable {
 		private void ask() {
 			Set<Long> asked = Set.copyOf(this.known);
 			Duration timeout = Connections.this.settings.commandTimeout();
-			try (Borrowed borrowed = borrowAnyway()) {
+			try (Borrowed borrowed = borrow(false)) {
 				Set<Long> left = borrowed.run("end sessions that hang", 1,
 						(session) -> session.endStrays(asked, timeout));
 				this.known.removeIf((each) -> asked.contains(each) && !left.contains(each));
@@ -463,7 +479,6 @@ final class Connections implements AutoCloseable {
 			int timeout = Math.toIntExact(Connections.this.settings.commandTimeout().toMillis());
 			set(true, Connections.this.ours, timeout);
 			Connections.this.driverKeepsTime = keepsTime(connection, timeout);
-			Connections.this.statements = Connections.this.destination.check(this.session);
 		}
 
 		private void set(boolean autoCommit, int isolation, int timeout) throws SQLException {
@@ -506,9 +521,7 @@ final class Connections implements AutoCloseable {
 				return step.run(this.session);
 			}
 			catch (SQLException ex) {
-				if (ex instanceof StrayStatementException stray) {
-					Connections.this.strays.known.add(stray.session);
-				}
+				Connections.this.strays.add(ex);
 				this.broken = this.broken || SqlFailures.isOfConnection(ex);
 				throw SqlFailures.of(name, ex, this.session.sql());
 			}

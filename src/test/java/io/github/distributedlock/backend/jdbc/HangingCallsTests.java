@@ -168,7 +168,8 @@ class HangingCallsTests {
 	@Test
 	void aStatementThatHangsIsCancelledAndItsConnectionUsedAgain() {
 		try (HikariDataSource pool = H2.pool((config) -> config.setMaximumPoolSize(1));
-				Connections connections = new Connections(pool, JdbcLockSettings.defaults().commandTimeout(TIMEOUT))) {
+				Connections connections = new Connections(pool,
+						JdbcLockSettings.defaults().commandTimeout(TIMEOUT.multipliedBy(6)))) {
 			Integer session = session(pool);
 			assertThatThrownBy(() -> ends(() -> connections.run("count",
 					(same) -> same.execute("select count(*) from system_range(1, 1e18) where mod(x, 7) = 8"))))
