@@ -1,6 +1,7 @@
 package io.github.distributedlock.aop;
 
 import java.lang.reflect.Method;
+import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.Collection;
 import java.util.HashMap;
@@ -40,6 +41,8 @@ import org.springframework.util.ReflectionUtils;
  * whole when it is first asked about, which is when the bean is created.
  */
 class LockDefinitionSource {
+
+	private static final Set<String> STORES = Set.of("redisLock", "jdbcLock", "memoryLock");
 
 	private final Map<Class<?>, Map<Method, LockDefinition>> definitions = new ConcurrentHashMap<>();
 
@@ -91,15 +94,20 @@ class LockDefinitionSource {
 	 * Says what lock beans there are, where the one of a method cannot be found.
 	 */
 	LockDefinitionException refuseStore(LockDefinition definition, BeansException failure) {
-		String beans = (this.beanFactory instanceof ListableBeanFactory factory) ? Arrays
+		List<String> beans = (this.beanFactory instanceof ListableBeanFactory factory) ? Arrays
 			.stream(BeanFactoryUtils.beanNamesForTypeIncludingAncestors(factory,
 					io.github.distributedlock.DistributedLock.class, true, false))
 			.flatMap((name) -> Stream.concat(Stream.of(name), Arrays.stream(factory.getAliases(name))))
-			.collect(Collectors.joining(", ")) : "";
+			.collect(Collectors.toCollection(ArrayList::new)) : new ArrayList<>();
+		String remedy = "";
+		// The engine of the default store, which has the name of that store, too.
+		if (beans.remove("distributedLockEngine") && STORES.contains(definition.store())) {
+			remedy = "add " + definition.store().replace("Lock", "") + " to distributed-lock.backend, or ";
+		}
 		return definition.annotated()
 			.refuse("store", definition.store(), "names no single DistributedLock bean: " + failure.getMessage(),
-					beans.isEmpty() ? "define a DistributedLock bean"
-							: "write one of " + beans + ", or mark one with @Primary as the default",
+					remedy + (beans.isEmpty() ? "define a DistributedLock bean" : "write one of "
+							+ String.join(", ", beans) + ", or mark one with @Primary as the default"),
 					failure);
 	}
 

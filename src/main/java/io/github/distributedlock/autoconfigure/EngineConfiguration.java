@@ -16,6 +16,7 @@ import io.github.distributedlock.engine.LockEngineBuilder;
 import io.micrometer.context.ContextSnapshotFactory;
 import org.jspecify.annotations.Nullable;
 
+import org.springframework.beans.factory.ListableBeanFactory;
 import org.springframework.beans.factory.ObjectProvider;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnMissingBean;
 import org.springframework.context.ApplicationContext;
@@ -74,9 +75,10 @@ class EngineConfiguration {
 	// None where a test has put a mock of DistributedLock in the place of the engine.
 	@Bean
 	static @Nullable EngineLifecycle distributedLockLifecycle(ObjectProvider<LockEngine> engine, LockBackend backend,
-			ObjectProvider<DistributedLockAdvisor> advisor, ObjectProvider<StorePool> pools) {
+			ObjectProvider<DistributedLockAdvisor> advisor, ObjectProvider<StorePool> pools,
+			ListableBeanFactory beanFactory) {
 		LockEngine found = engine.getIfAvailable();
-		return (found != null) ? new EngineLifecycle(found, backend, advisor, pools) : null;
+		return (found != null) ? new EngineLifecycle(found, backend, advisor, pools, beanFactory) : null;
 	}
 
 	/**

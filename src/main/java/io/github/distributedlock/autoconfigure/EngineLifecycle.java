@@ -1,6 +1,9 @@
 package io.github.distributedlock.autoconfigure;
 
+import java.util.stream.Collectors;
+
 import io.github.distributedlock.LockBackendException;
+import io.github.distributedlock.LockRequest;
 import io.github.distributedlock.aop.DistributedLockAdvisor;
 import io.github.distributedlock.backend.LockBackend;
 import io.github.distributedlock.engine.LockEngine;
@@ -8,6 +11,7 @@ import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
+import org.springframework.beans.factory.ListableBeanFactory;
 import org.springframework.beans.factory.ObjectProvider;
 import org.springframework.context.SmartLifecycle;
 
@@ -37,10 +41,13 @@ final class EngineLifecycle implements SmartLifecycle {
 
 	private final ObjectProvider<StorePool> pools;
 
+	private final ListableBeanFactory beanFactory;
+
 	private volatile boolean started;
 
 	EngineLifecycle(LockEngine engine, LockBackend backend, ObjectProvider<DistributedLockAdvisor> advisor,
-			ObjectProvider<StorePool> pools) {
+			ObjectProvider<StorePool> pools, ListableBeanFactory beanFactory) {
+		this.beanFactory = beanFactory;
 		this.engine = engine;
 		this.backend = backend;
 		this.advisor = advisor;
@@ -73,12 +80,65 @@ final class EngineLifecycle implements SmartLifecycle {
 		DistributedLockAdvisor found = this.advisor.getIfUnique();
 		try {
 			if (found != null) {
-				found.require(this.engine, this.backend::checkSupport);
+				found.require(this.engine, this::checkSupport);
 			}
 		}
 		catch (LockBackendException ex) {
 			logger.debug("The annotations are not checked, since the store does not answer", ex);
 		}
+	}
+
+	/**
+	 * Refuses what the store does not offer, and says which other store does.
+	 */
+	private void checkSupport(LockRequest request) {
+		try {
+			this.backend.checkSupport(request);
+		}
+		catch (LockBackendException ex) {
+			String others = (ex.isNotCarriedOut() && !ex.isRetryable()) ? othersFor(request) : "";
+			if (others.isEmpty()) {
+				throw ex;
+			}
+			throw LockBackendException.of(ex.problem())
+				.remedy(others + ex.remedy().map((remedy) -> ", or " + remedy).orElse(""))
+				.notCarriedOut(true)
+				.build();
+		}
+	}
+
+	private String othersFor(LockRequest request) {
+		String others = this.beanFactory.getBeansOfType(EngineLifecycle.class)
+			.entrySet()
+			.stream()
+			.filter((other) -> other.getValue().backend != this.backend && other.getValue().offers(request))
+			.map((other) -> storeOf(other.getKey()))
+			.collect(Collectors.joining(" or "));
+		if (!others.isEmpty()) {
+			return "write " + others + ", which offers that";
+		}
+		return "jdbc".equals(this.backend.details().get("type"))
+				? "add redis to distributed-lock.backend and write store = \"redisLock\", which offers that" : "";
+	}
+
+	private boolean offers(LockRequest request) {
+		try {
+			this.backend.checkSupport(request);
+			return true;
+		}
+		catch (LockBackendException ex) {
+			return false;
+		}
+	}
+
+	/**
+	 * How an annotation names the lock of a lifecycle bean.
+	 */
+	private String storeOf(String bean) {
+		String lock = bean.substring(0, bean.length() - "Lifecycle".length());
+		String[] names = this.beanFactory.getAliases("distributedLockEngine");
+		boolean isDefault = lock.equals("distributedLock");
+		return "store = \"" + (isDefault ? (names.length > 0) ? names[0] : "distributedLockEngine" : lock) + "\"";
 	}
 
 	@Override

@@ -125,7 +125,17 @@ class StoresTests {
 				.isInstanceOf(LockDefinitionException.class)
 				.hasMessageContaining(Wrong.class.getName() + ".run(): store = \"ledgerLock\" names no single"
 						+ " DistributedLock bean")
-				.hasMessageContaining("write one of distributedLockEngine, "));
+				.hasMessageContaining("write one of "));
+	}
+
+	@Test
+	void aStoreThatIsNotConfiguredIsToBeAdded() {
+		this.both.withBean(InEachStore.class)
+			.run((context) -> assertThat(context).getFailure()
+				.isInstanceOf(LockDefinitionException.class)
+				.hasMessageContaining("store = \"jdbcLock\" names no single DistributedLock bean")
+				.hasMessageEndingWith("(add jdbc to distributed-lock.backend, or write one of redisLock, or mark one"
+						+ " with @Primary as the default)"));
 	}
 
 	@Test
@@ -136,7 +146,7 @@ class StoresTests {
 			.run((context) -> assertThat(context).getFailure()
 				.isInstanceOf(LockDefinitionException.class)
 				.hasMessageContaining("store = \"ledgerLock\"")
-				.hasMessageContaining("write one of distributedLockEngine, "));
+				.hasMessageContaining("write one of "));
 	}
 
 	@Test
@@ -175,7 +185,8 @@ class StoresTests {
 			.run((context) -> assertThat(context).getFailure()
 				.cause()
 				.isInstanceOf(LockDefinitionException.class)
-				.hasMessageContaining(SharedInRedis.class.getName()));
+				.hasMessageContaining(SharedInRedis.class.getName())
+				.hasMessageContaining("write store = \"memoryLock\", which offers that, or "));
 	}
 
 	@Test
