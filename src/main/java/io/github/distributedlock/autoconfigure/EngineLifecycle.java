@@ -55,7 +55,7 @@ final class EngineLifecycle implements SmartLifecycle {
 	}
 
 	@Override
-	public void start() {
+	public synchronized void start() {
 		this.pools.forEach(StorePool::connect);
 		checkStore();
 		checkAnnotations();
@@ -153,7 +153,10 @@ final class EngineLifecycle implements SmartLifecycle {
 		this.engine.stop().thenRun(this::disconnect).whenComplete((done, failure) -> callback.run());
 	}
 
-	private void disconnect() {
+	/**
+	 * The end of a stop may come late, while the next start has begun.
+	 */
+	private synchronized void disconnect() {
 		if (!this.started) {
 			try {
 				this.backend.disconnect();

@@ -359,9 +359,10 @@ public interface LockBackend extends AutoCloseable {
 	/**
 	 * Closes all connections that nobody uses at the moment, as before a snapshot of the
 	 * process is taken: a process that is resumed has no connections. The next step opens
-	 * them again. Called while no request is served; a lock that is still held may be
-	 * renewed or released at the same time. Listeners stay, and hear again at the next
-	 * registration.
+	 * them again. Called while no request is served, yet a step may follow before the
+	 * engine starts again: a lock that is still held is renewed and released, and what
+	 * the store has not answered is released or withdrawn again until it answers.
+	 * Listeners stay, and hear again at the next registration.
 	 */
 	default void disconnect() {
 	}

@@ -442,7 +442,12 @@ final class EngineThreads implements EngineTime, Workers, AutoCloseable {
 		@Override
 		public void execute(Runnable code) {
 			EngineThreads.execute(this.threads, () -> run(code));
-			watch();
+			try {
+				watch();
+			}
+			catch (OutOfMemoryError noThread) {
+				// The task is queued all the same. The next alarm or task looks.
+			}
 		}
 
 		private void run(Runnable code) {

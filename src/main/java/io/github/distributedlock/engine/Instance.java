@@ -33,8 +33,10 @@ import org.slf4j.LoggerFactory;
  * than was given out here, or with a number that was not given out yet, was made by
  * another JVM. Then this JVM takes a new identity, and says so.
  * <p>
- * Listens to the store under each identity that it ever had, since requests may wait
- * under an earlier one. Safe for use by many threads.
+ * Listens to the store under earlier identities, too, since requests may wait under them.
+ * A start leaves only the last one of these: a stop has ended all requests but those
+ * inside a lock, of which one that outlasts two starts polls. Safe for use by many
+ * threads.
  */
 final class Instance implements Listening {
 
@@ -69,6 +71,9 @@ final class Instance implements Listening {
 
 	private final AtomicLong acquisitions = new AtomicLong();
 
+	/**
+	 * The last tokens: the number of each, in the upper 32 bits, and its stamp.
+	 */
 	private final AtomicLongArray stamps = new AtomicLongArray(REMEMBERED);
 
 	private @Nullable ReleaseListener listener;
@@ -111,9 +116,22 @@ final class Instance implements Listening {
 	/**
 	 * Takes a new identity, under which nobody has asked for anything.
 	 */
-	synchronized void renew() {
+	private void renew() {
 		this.identity = make(DEAF);
 		listen(Objects.requireNonNull(this.listener, "listener"));
+	}
+
+	/**
+	 * Takes a new identity after a stop.
+	 */
+	synchronized void restart() {
+		String last = id();
+		renew();
+		for (Map.Entry<String, Listening> former : this.all.entrySet()) {
+			if (!former.getKey().equals(last) && !former.getKey().equals(id())) {
+				Failures.run(former.setValue(DEAF)::close, () -> "The end of a former subscription");
+			}
+		}
 	}
 
 	String id() {
@@ -128,10 +146,17 @@ final class Instance implements Listening {
 	 * A token that no other acquisition has.
 	 */
 	String nextOwner() {
-		long number = this.acquisitions.incrementAndGet();
+		return owner(this.acquisitions.incrementAndGet());
+	}
+
+	/**
+	 * The token of an acquisition. A thread may be slow to make it: tokens of many later
+	 * numbers may have been made before.
+	 */
+	String owner(long number) {
 		// Two clocks: a JVM that is resumed may continue with the one of the snapshot.
 		long stamp = Math.floorMod(System.nanoTime() + 1_000_003 * System.currentTimeMillis(), STAMPS);
-		this.stamps.set((int) (number % REMEMBERED), stamp);
+		this.stamps.set(slot(number), number << Integer.SIZE | stamp);
 		return this.identity.prefix() + number + "-" + Long.toString(stamp, Character.MAX_RADIX);
 	}
 
@@ -161,13 +186,21 @@ final class Instance implements Listening {
 		try {
 			long number = Long.parseLong(owner, begin, end, 10);
 			long stamp = Long.parseLong(owner, end + 1, owner.length(), Character.MAX_RADIX);
-			boolean differs = number > this.acquisitions.get() || this.stamps.get((int) (number % REMEMBERED)) != stamp;
-			// Else a later token has taken its place.
-			return differs && number > this.acquisitions.get() - REMEMBERED;
+			if (number > this.acquisitions.get()) {
+				return true;
+			}
+			long made = this.stamps.get(slot(number));
+			// Else the place is that of another token of ours, and the stamp not known.
+			boolean isKnown = made >>> Integer.SIZE == Integer.toUnsignedLong((int) number);
+			return isKnown && Integer.toUnsignedLong((int) made) != stamp;
 		}
 		catch (NumberFormatException ex) {
 			return false; // Made by nobody.
 		}
+	}
+
+	private static int slot(long number) {
+		return (int) Math.floorMod(number, (long) REMEMBERED);
 	}
 
 	/**

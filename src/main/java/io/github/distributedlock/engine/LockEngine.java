@@ -225,7 +225,7 @@ public final class LockEngine implements DistributedLock, AutoCloseable {
 	 * @throws IllegalStateException after {@link #close()}
 	 */
 	public void start() {
-		this.lifecycle.start(this.instance::renew);
+		this.lifecycle.start(this.instance::restart);
 	}
 
 	/**

@@ -8,6 +8,9 @@ import io.github.distributedlock.LockHandle;
 import io.github.distributedlock.LockMode;
 import io.github.distributedlock.LockRequest;
 import io.github.distributedlock.backend.Claim;
+import io.github.distributedlock.backend.ForwardingLockBackend;
+import io.github.distributedlock.backend.LockBackend.Listening;
+import io.github.distributedlock.backend.ReleaseListener;
 import io.github.distributedlock.backend.ReleaseNotification;
 import io.github.distributedlock.backend.Waiter;
 import org.junit.jupiter.api.Test;
@@ -116,6 +119,59 @@ class InstanceTests extends EngineFixture {
 		act();
 		assertThat(acquired).isCompleted();
 		assertThat(Claim.instanceOf(acquired.join().owner())).isEqualTo(instance());
+	}
+
+	@Test
+	void startsLeaveTwoSubscriptions() {
+		Set<String> open = ConcurrentHashMap.newKeySet();
+		LockEngine restarted = build(LockEngine.builder(new ForwardingLockBackend(this.store) {
+
+			@Override
+			public Listening listen(String instance, ReleaseListener listener) {
+				open.add(instance);
+				Listening listening = super.listen(instance, listener);
+				return new Listening() {
+
+					@Override
+					public boolean hears() {
+						return listening.hears();
+					}
+
+					@Override
+					public void close() {
+						open.remove(instance);
+						listening.close();
+					}
+
+				};
+			}
+
+		}));
+		String held = restarted.acquire(LockRequest.of("held").detached(true)).owner();
+		for (int i = 0; i < 5; i++) {
+			restarted.stop();
+			restarted.start();
+		}
+		assertThat(open).as("the present one, and that before it").hasSize(2).contains(instanceOf(restarted));
+		assertThat(restarted.inspect("held").heldHere()).as("held under " + held).isTrue();
+		restarted.close();
+		assertThat(open).isEmpty();
+	}
+
+	/**
+	 * A thread took the first number, and makes its token 1024 numbers later.
+	 */
+	@Test
+	void tokenOfASlowThreadMakesNoOtherOneForeign() {
+		Instance instance = new Instance("us", this.store, () -> "1");
+		String last = "";
+		for (int i = 0; i < 1025; i++) {
+			last = instance.nextOwner();
+		}
+		String slow = instance.owner(1);
+		assertThat(instance.hasMade(last)).isTrue();
+		assertThat(instance.hasMade(slow)).isTrue();
+		assertThat(instance.hasMade(slow + "0")).as("a twin's").isFalse();
 	}
 
 	private static String instanceOf(LockEngine engine) {

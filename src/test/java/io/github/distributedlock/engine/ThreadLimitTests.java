@@ -13,6 +13,7 @@ import io.github.distributedlock.LockBackendException;
 import io.github.distributedlock.LockEvent;
 import io.github.distributedlock.LockHandle;
 import io.github.distributedlock.LockRequest;
+import io.github.distributedlock.engine.EngineThreads.CallbackThreads;
 import io.github.distributedlock.backend.memory.InMemoryLockBackend;
 import io.github.distributedlock.fixtures.Patience;
 import org.awaitility.Awaitility;
@@ -155,6 +156,30 @@ class ThreadLimitTests {
 		this.limited = false;
 		this.threads.callback(() -> this.done.add("next"));
 		Awaitility.await("the next one").until(() -> this.done.equals(List.of("next")));
+	}
+
+	/**
+	 * The callbacks before it block their threads, and the timer has none to watch them.
+	 */
+	@Test
+	void callbackThatIsQueuedRunsOnceAndIsNotRefused() {
+		CountDownLatch begun = new CountDownLatch(CallbackThreads.FEW);
+		CountDownLatch end = new CountDownLatch(1);
+		for (int i = 0; i < CallbackThreads.FEW; i++) {
+			this.threads.callback(() -> {
+				begun.countDown();
+				Patience.await(end, "the test lets it end");
+			});
+		}
+		Patience.await(begun, "the callbacks");
+		this.limited = true;
+		this.threads.callback(() -> this.done.add("queued"));
+		assertThat(this.refused).as("the timer asked for a thread").hasPositiveValue();
+		end.countDown();
+		Awaitility.await("it ran").until(() -> !this.done.isEmpty());
+		this.limited = false;
+		this.threads.close();
+		assertThat(this.done).containsExactly("queued");
 	}
 
 	@Test
