@@ -204,8 +204,7 @@ final class AtomicitySelector {
 		return found;
 	}
 
-	// Makes the pool of Jedis, or opens the connection of Lettuce, while there is still
-	// time for that.
+	// Opens a connection while there is still time for that.
 	private static void warmUp(Lane lane) {
 		try {
 			lane.run((link) -> null);

@@ -11,6 +11,7 @@ import java.util.Map;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.atomic.AtomicLong;
+import java.util.function.Consumer;
 import java.util.function.Function;
 
 import io.github.distributedlock.backend.redis.connection.Command.Verb;
@@ -45,6 +46,9 @@ final class ClusterLane implements Lane, Link {
 
 	private static final int SLOTS = 16_384;
 
+	/** What a node without a name says in place of the name. */
+	private static final String UNKNOWN = "?";
+
 	private static final byte[] NO_KEY = new byte[0];
 
 	private static final Command ASKING = Command.at(NO_KEY, Verb.ASKING);
@@ -58,6 +62,8 @@ final class ClusterLane implements Lane, Link {
 	private final Collection<String> seeds;
 
 	private final Function<String, Lane> opener;
+
+	private final Consumer<String> left;
 
 	private final Duration timeout;
 
@@ -73,10 +79,12 @@ final class ClusterLane implements Lane, Link {
 	 * Creates a lane that is not open.
 	 * @param seeds the nodes that the application was told of
 	 * @param opener makes the lane to a node
+	 * @param left is told of a node that left the cluster, after its lane was closed
 	 */
-	ClusterLane(Collection<String> seeds, Function<String, Lane> opener, Duration timeout) {
+	ClusterLane(Collection<String> seeds, Function<String, Lane> opener, Consumer<String> left, Duration timeout) {
 		this.seeds = seeds;
 		this.opener = opener;
+		this.left = left;
 		this.timeout = timeout;
 		this.opening = new Opening<>(() -> refresh(null), timeout);
 		this.refreshedAt = new AtomicLong(System.nanoTime() - timeout.toNanos());
@@ -147,6 +155,9 @@ final class ClusterLane implements Lane, Link {
 		}
 		catch (IllegalStateException ex) { // Before a connection was had.
 			Lane.requireOpen(this.closed);
+			if (this.lanes.get(node) == lane) {
+				throw ex; // For another reason than that the lane was closed.
+			}
 			throw new UnsentException("there is no connection to " + node
 					+ " any more, which the cluster does not name as one of its nodes", ex);
 		}
@@ -176,7 +187,7 @@ final class ClusterLane implements Lane, Link {
 				refreshLater(null);
 			}
 			try {
-				last = on(node, (moved != null) ? command : ASKING.with(command));
+				last = on(node, (moved != null) ? command : asking(command));
 			}
 			catch (UnsentException ex) { // The commands before may have been carried out.
 				throw new RedisConnectionFailureException("the command was redirected to " + node, ex);
@@ -185,10 +196,19 @@ final class ClusterLane implements Lane, Link {
 		return last;
 	}
 
+	// It holds for one command only.
+	private static Command asking(Command command) {
+		Command next = command.next();
+		return ASKING.with((next != null) ? command.with(asking(next)) : command);
+	}
+
 	private static String target(@Nullable String words, String asked) {
 		String[] parts = String.valueOf(words).strip().split(" ");
 		String target = parts[parts.length - 1];
-		return target.startsWith(":") ? host(asked) + target : target;
+		String host = host(target);
+		// A node that has no name, or does not know its address, is where the asked one
+		// is.
+		return (host.isEmpty() || host.equals(UNKNOWN)) ? host(asked) + target.substring(host.length()) : target;
 	}
 
 	private static String host(String node) {
@@ -228,6 +248,7 @@ final class ClusterLane implements Lane, Link {
 		this.lanes.forEach((node, lane) -> {
 			if (!topology.nodes.contains(node) && this.lanes.remove(node, lane)) {
 				lane.close();
+				this.left.accept(node);
 			}
 		});
 		return topology;
@@ -290,7 +311,8 @@ final class ClusterLane implements Lane, Link {
 	}
 
 	/**
-	 * Opens something at a master of the cluster, whichever answers first.
+	 * Opens something at a master of the cluster. Masters are tried one after another, in
+	 * any order, until one succeeds.
 	 * @param opener opens it at a node
 	 */
 	<C> C atAnyMaster(Function<String, C> opener) {
@@ -340,7 +362,20 @@ final class ClusterLane implements Lane, Link {
 		// A node that does not know its own address leaves it out.
 		private static String address(List<?> node, String asked) {
 			String host = (node.get(0) instanceof byte[] bytes) ? KeyNames.text(bytes) : "";
-			return ((host.isEmpty() || host.equals("?")) ? asked : host) + ":" + number(node.get(1));
+			host = host.equals(UNKNOWN) ? ip(node) : host;
+			return (host.isEmpty() ? asked : host) + ":" + number(node.get(1));
+		}
+
+		// Of a node that has no name. Its fourth part is a list of names and values.
+		private static String ip(List<?> node) {
+			List<?> more = (node.size() > 3 && node.get(3) instanceof List<?> list) ? list : List.of();
+			for (int i = 0; i + 1 < more.size(); i += 2) {
+				if (more.get(i) instanceof byte[] name && KeyNames.text(name).equals("ip")
+						&& more.get(i + 1) instanceof byte[] ip) {
+					return KeyNames.text(ip);
+				}
+			}
+			return "";
 		}
 
 		private static int number(Object number) {

@@ -102,7 +102,8 @@ final class JedisClient implements SignalConnector {
 	}
 
 	private ClusterLane lane(RedisClusterConfiguration cluster, int connections) {
-		return new ClusterLane(ClusterLane.seeds(cluster), (node) -> lane(node, connections), this.timeout);
+		return new ClusterLane(ClusterLane.seeds(cluster), (node) -> lane(node, connections), (left) -> {
+		}, this.timeout);
 	}
 
 	private PooledLane<JedisLink> lane(String node, int connections) {
@@ -232,7 +233,6 @@ final class JedisClient implements SignalConnector {
 			Objects.requireNonNull(this.listener).onMessage(message);
 		}
 
-		// It may be one of a pool.
 		@Override
 		public void close() {
 			if (this.closed.compareAndSet(false, true)) {

@@ -76,6 +76,11 @@ final class LettuceClient implements SignalConnector {
 	/** By the server. */
 	private final Map<RedisConfiguration, LettuceConnectionFactory> clients = new HashMap<>();
 
+	/**
+	 * How many lanes lead to a node of the cluster. With the last one its client ends.
+	 */
+	private final Map<String, Integer> lanes = new HashMap<>();
+
 	/** The threads of all clients, if the application has given none. */
 	private @Nullable ClientResources resources;
 
@@ -121,14 +126,29 @@ final class LettuceClient implements SignalConnector {
 	}
 
 	private ClusterLane lane(RedisClusterConfiguration cluster) {
-		return new ClusterLane(ClusterLane.seeds(cluster), this::lane, this.timeout);
+		return new ClusterLane(ClusterLane.seeds(cluster), this::lane, this::left, this.timeout);
 	}
 
 	private LettuceLane lane(String node) {
+		synchronized (this) {
+			this.lanes.merge(node, 1, Integer::sum);
+		}
 		BoundedOpener opener = new BoundedOpener(BoundedOpener.time(this.timeout));
 		return new LettuceLane(() -> new LettuceLink(
 				connected(opener, server(node), settings(), (client) -> client.connect(ByteArrayCodec.INSTANCE)),
 				this.timeout, () -> true), this.timeout);
+	}
+
+	// A subscription to the node ends with the client, and begins anew at another one.
+	private void left(String node) {
+		LettuceConnectionFactory unused;
+		synchronized (this) {
+			boolean last = this.lanes.merge(node, -1, (lanes, one) -> (lanes + one > 0) ? lanes + one : null) == null;
+			unused = last ? this.clients.remove(server(node)) : null;
+		}
+		if (unused != null) {
+			BoundedOpener.end(unused::destroy);
+		}
 	}
 
 	private SignalConnector signals(ClusterLane cluster) {
@@ -186,20 +206,18 @@ final class LettuceClient implements SignalConnector {
 	}
 
 	private SignalConnector sentinel(RedisStandaloneConfiguration sentinel) {
-		UnaryOperator<Object> credentials = (application) -> ((Optional<?>) application)
-			.map((given) -> credentials((RedisCredentialsProviderFactory) given));
-		LettuceClientConfiguration settings = DerivedSettings.override(LettuceClientConfiguration.class, settings(),
-				Map.of("getRedisCredentialsProviderFactory", credentials));
+		LettuceClientConfiguration settings = settings((application) -> application
+			.createSentinelCredentialsProvider((RedisSentinelConfiguration) this.server));
 		return () -> openForCommands(sentinel, settings);
 	}
 
-	private RedisCredentialsProviderFactory credentials(RedisCredentialsProviderFactory application) {
+	private static RedisCredentialsProviderFactory credentials(Credentials credentials,
+			RedisCredentialsProviderFactory application) {
 		return new RedisCredentialsProviderFactory() {
 
 			@Override
-			public RedisCredentialsProvider createCredentialsProvider(RedisConfiguration server) {
-				return application
-					.createSentinelCredentialsProvider((RedisSentinelConfiguration) LettuceClient.this.server);
+			public @Nullable RedisCredentialsProvider createCredentialsProvider(RedisConfiguration node) {
+				return credentials.from(application);
 			}
 
 		};
@@ -258,7 +276,15 @@ final class LettuceClient implements SignalConnector {
 			.anyMatch((word) -> RedisRefusal.saysIn(failure, word));
 	}
 
+	// The application's factory of credentials is asked for those of what the application
+	// has configured, and not for those of a node or of the master of the moment.
 	private LettuceClientConfiguration settings() {
+		return settings((application) -> application.createCredentialsProvider(this.server));
+	}
+
+	private LettuceClientConfiguration settings(Credentials credentials) {
+		UnaryOperator<Object> provider = (application) -> ((Optional<?>) application)
+			.map((given) -> credentials(credentials, (RedisCredentialsProviderFactory) given));
 		UnaryOperator<Object> options = (application) -> Optional
 			.of(((Optional<?>) application).map((given) -> options((ClientOptions) given))
 				.orElseGet(() -> options(ClientOptions.create())));
@@ -266,8 +292,8 @@ final class LettuceClient implements SignalConnector {
 			.of(((Optional<?>) application).map(ClientResources.class::cast).orElseGet(this::resources));
 		return DerivedSettings.override(LettuceClientConfiguration.class, this.application.getClientConfiguration(),
 				Map.of("getCommandTimeout", (ignored) -> BoundedOpener.time(this.timeout), "getClientOptions", options,
-						"getClientResources", resources, "getReadFrom", (ignored) -> Optional.empty(),
-						"getShutdownQuietPeriod", (ignored) -> Duration.ZERO));
+						"getClientResources", resources, "getRedisCredentialsProviderFactory", provider, "getReadFrom",
+						(ignored) -> Optional.empty(), "getShutdownQuietPeriod", (ignored) -> Duration.ZERO));
 	}
 
 	private synchronized ClientResources resources() {
@@ -278,10 +304,8 @@ final class LettuceClient implements SignalConnector {
 
 	// A connection that reconnects sends again what was under way, and a SET NX that had
 	// succeeded would answer that the lock is busy. It also waits for up to 30 s before
-	// it
-	// reconnects. So ours do not; lanes open new ones. Each thread watches the time of
-	// its
-	// command itself; Lettuce would set a timer for each.
+	// it reconnects. So ours do not; lanes open new ones. Each thread watches the time of
+	// its command itself; Lettuce would set a timer for each.
 	private ClientOptions options(ClientOptions application) {
 		SocketOptions socket = application.getSocketOptions()
 			.mutate()
@@ -305,6 +329,13 @@ final class LettuceClient implements SignalConnector {
 				own.shutdown(0, 2, TimeUnit.SECONDS).syncUninterruptibly();
 			}
 		});
+	}
+
+	/** What is asked of the application's factory of credentials. */
+	private interface Credentials {
+
+		@Nullable RedisCredentialsProvider from(RedisCredentialsProviderFactory application);
+
 	}
 
 	/**

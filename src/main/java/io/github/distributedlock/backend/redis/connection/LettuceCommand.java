@@ -44,7 +44,6 @@ final class LettuceCommand extends AsyncCommand<byte[], byte[], List<Object>> {
 		return Boolean.TRUE.equals(this.sent.get());
 	}
 
-	// Once more where a cluster redirects it.
 	@Override
 	public void encode(ByteBuf buffer) {
 		if (decide(true)) {

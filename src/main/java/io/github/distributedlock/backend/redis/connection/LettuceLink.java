@@ -77,8 +77,8 @@ final class LettuceLink extends PooledLane.Pooled {
 	}
 
 	// Lettuce waits for its event loop, which the application may have blocked. The end
-	// of
-	// the client warns of a connection that is being closed, so this waits for a moment.
+	// of the client warns of a connection that is being closed, so this waits for a
+	// moment.
 	@Override
 	void close() {
 		if (this.closed.compareAndSet(false, true)) {
@@ -120,9 +120,20 @@ final class LettuceLink extends PooledLane.Pooled {
 			return translated(ex);
 		}
 		catch (RuntimeException ex) {
-			sent.get(0).cancel();
-			throw sent.get(0).giveUp() ? new UnsentException(translated(ex)) : translated(ex);
+			throw isGivenUp(sent) ? new UnsentException(translated(ex)) : translated(ex);
 		}
+	}
+
+	// They are sent in their order. After one that is sent the others have to follow,
+	// such as the PEXPIRE of a new key, so none of them is given up.
+	private static boolean isGivenUp(List<LettuceCommand> commands) {
+		return commands.stream().allMatch((command) -> {
+			boolean givenUp = command.giveUp();
+			if (givenUp) {
+				command.cancel();
+			}
+			return givenUp;
+		});
 	}
 
 	private static LettuceCommand lettuce(Command command) {
