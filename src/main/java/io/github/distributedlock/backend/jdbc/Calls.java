@@ -91,10 +91,21 @@ final class Calls implements AutoCloseable {
 			this.workers.execute(() -> answer(task, answer, late));
 		}
 		catch (RuntimeException | OutOfMemoryError ex) {
-			throw new SQLException("There is no thread to " + what, "53000", ex);
+			throw new SQLException((this.workers.isShutdown() ? "The store is closed, so there is no attempt to "
+					: "There is no thread to ") + what, "53000", ex);
 		}
 		try {
-			return answer.orTimeout(commands * this.timeoutNanos, TimeUnit.NANOSECONDS).join();
+			answer.orTimeout(commands * this.timeoutNanos, TimeUnit.NANOSECONDS);
+		}
+		catch (RuntimeException | OutOfMemoryError ex) {
+			// The call goes on, and nobody would end a wait for it.
+			NoAnswerException unawaited = new NoAnswerException(
+					"There is no thread to end in time an attempt to " + what);
+			unawaited.initCause(ex);
+			answer.completeExceptionally(unawaited);
+		}
+		try {
+			return answer.join();
 		}
 		catch (CompletionException ex) {
 			Throwable cause = ex.getCause();

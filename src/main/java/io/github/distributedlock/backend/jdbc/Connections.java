@@ -171,18 +171,24 @@ final class Connections implements AutoCloseable {
 
 	private Borrowed open(boolean forTable) throws SQLException {
 		Connection connection = connect();
+		Borrowed borrowed;
 		try {
-			Borrowed borrowed = new Borrowed(connection);
-			if (forTable) {
-				this.statements = this.destination.check(borrowed.session);
-			}
-			return borrowed;
+			borrowed = new Borrowed(connection);
 		}
 		catch (SQLException | RuntimeException | Error ex) {
-			this.strays.add(ex);
 			end(connection, ex instanceof SQLException);
 			throw ex;
 		}
+		try {
+			borrowed.prepare(forTable);
+		}
+		catch (SQLException | RuntimeException | Error ex) {
+			this.strays.add(ex);
+			borrowed.broken = ex instanceof SQLException;
+			borrowed.giveBack();
+			throw ex;
+		}
+		return borrowed;
 	}
 
 	/**
@@ -476,9 +482,19 @@ final class Connections implements AutoCloseable {
 			this.session = new Session(connection, Connections.this.statements(connection), this);
 			this.autoCommit = connection.getAutoCommit();
 			this.timeout = connection.getNetworkTimeout();
+		}
+
+		/**
+		 * Makes the connection fit for locks.
+		 * @throws LockBackendException if the connection leads to another database
+		 */
+		private void prepare(boolean forTable) throws SQLException {
 			int timeout = Math.toIntExact(Connections.this.settings.commandTimeout().toMillis());
 			set(true, Connections.this.ours, timeout);
-			Connections.this.driverKeepsTime = keepsTime(connection, timeout);
+			Connections.this.driverKeepsTime = keepsTime(this.session.connection(), timeout);
+			if (forTable) {
+				Connections.this.statements = Connections.this.destination.check(this.session);
+			}
 		}
 
 		private void set(boolean autoCommit, int isolation, int timeout) throws SQLException {
@@ -555,7 +571,10 @@ final class Connections implements AutoCloseable {
 				}
 			}
 			catch (SQLException ex) {
-				logger.debug("A connection was not given back", ex);
+				logger.debug("No thread has given a connection back", ex);
+				if (!this.stuck) {
+					giveBack(); // No thread has begun to.
+				}
 			}
 			if (this.stuck) {
 				// The driver may keep its own lock, which a pool waits for.
@@ -568,7 +587,7 @@ final class Connections implements AutoCloseable {
 				try {
 					set(this.autoCommit, Connections.this.isolation, this.timeout);
 				}
-				catch (SQLException ex) {
+				catch (SQLException | RuntimeException ex) {
 					this.broken = true;
 				}
 			}

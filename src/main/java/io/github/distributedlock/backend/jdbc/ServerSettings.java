@@ -115,7 +115,7 @@ final class ServerSettings {
 	/**
 	 * Checks a setting, unless this server or user cannot read the setting.
 	 */
-	private static void check(Setting setting, Session session) throws SQLException {
+	static void check(Setting setting, Session session) throws SQLException {
 		String value = null;
 		try {
 			value = session.value(setting.query());

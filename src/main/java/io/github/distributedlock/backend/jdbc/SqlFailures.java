@@ -54,10 +54,11 @@ final class SqlFailures {
 
 	/**
 	 * Refusals of MySQL, MariaDB and H2 whose SQLState does not say so: updates and
-	 * queries that are too large or not safe, a binary log that cannot take a statement,
-	 * literals that are not allowed, no such database or schema.
+	 * queries that are too large or not safe, a variable that the server does not know, a
+	 * binary log that cannot take a statement, literals that are not allowed, no such
+	 * database or schema.
 	 */
-	private static final Set<Integer> REFUSAL_CODES = Set.of(1104, 1175, 1665, 90013, 90079, 90116, 90146, 90149);
+	private static final Set<Integer> REFUSAL_CODES = Set.of(1104, 1175, 1193, 1665, 90013, 90079, 90116, 90146, 90149);
 
 	/**
 	 * A table that lacks its primary key, checks it late, or has more columns that need a
@@ -214,7 +215,8 @@ final class SqlFailures {
 					+ sql.platform.schema(sql.table);
 		}
 		if (NO_COLUMN.contains(state)) {
-			return "add the column; the table is made by: " + sql.platform.schema(sql.table);
+			return "stop all that use the table, and run: drop table " + sql.table + ", and then: "
+					+ sql.platform.schema(sql.table);
 		}
 		if (state.startsWith("22") || NO_FIT.contains(state)) {
 			return "compare the table with: " + sql.platform.schema(sql.table);

@@ -50,6 +50,22 @@ class DestinationTests {
 		}
 	}
 
+	@Test
+	void aRefusedConnectionGoesBackAsItWas() throws SQLException {
+		try (HikariDataSource home = H2.pool();
+				HikariDataSource other = H2.pool();
+				Connection refused = other.getConnection();
+				JdbcLockBackend store = new JdbcLockBackend(this.router, JdbcLockSettings.defaults())) {
+			this.router.choose(home);
+			store.check();
+			refused.setAutoCommit(false);
+			this.router.choose(new SingleConnectionDataSource(refused, true));
+			assertRefused(store);
+			assertThat(refused.isClosed()).isFalse();
+			assertThat(refused.getAutoCommit()).isFalse();
+		}
+	}
+
 	@Tag("thorough")
 	@Test
 	void onPostgres() throws SQLException {

@@ -180,6 +180,19 @@ class HangingCallsTests {
 		}
 	}
 
+	@Test
+	void aConnectionGoesBackThoughNoThreadCanBeHad() {
+		try (HikariDataSource pool = H2.pool();
+				Connections connections = new Connections(pool, JdbcLockSettings.defaults().commandTimeout(TIMEOUT))) {
+			try (Connections.Borrowed borrowed = connections.borrow()) {
+				assertThat(borrowed.<Integer>stay("read", (session) -> 1)).isEqualTo(1);
+				connections.close();
+			}
+			assertThat(pool.getHikariPoolMXBean().getActiveConnections()).isZero();
+			assertThatThrownBy(connections::borrow).hasMessageContaining("The store is closed");
+		}
+	}
+
 	private static Integer session(DataSource pool) {
 		return new JdbcTemplate(pool).queryForObject("select session_id()", Integer.class);
 	}

@@ -1,9 +1,11 @@
 package io.github.distributedlock.backend.jdbc;
 
 import java.nio.file.Path;
+import java.sql.SQLException;
 import java.time.Duration;
 import java.util.List;
 import java.util.Map;
+import java.util.Set;
 
 import com.zaxxer.hikari.HikariDataSource;
 import io.github.distributedlock.LockBackendException;
@@ -138,6 +140,12 @@ class ServerSettingsTests {
 	}
 
 	@Test
+	void anUnknownSettingIsNoFailureOfTheConnection() {
+		assertThat(SqlFailures.isOfConnection(new SQLException("Unknown system variable 'x'", "HY000", 1193)))
+			.isFalse();
+	}
+
+	@Test
 	@Tag("thorough")
 	void unsafeMariaDbIsNamed(CapturedOutput output) {
 		try (MariaDb server = new MariaDb(); HikariDataSource pool = server.pool("mariadb")) {
@@ -148,6 +156,14 @@ class ServerSettingsTests {
 			database.execute("set global innodb_flush_log_at_trx_commit = 2");
 			check(pool);
 			assertThat(output).contains("The setting innodb_flush_log_at_trx_commit of the database is 2");
+			try (Connections connections = new Connections(pool, JdbcLockSettings.defaults())) {
+				String read = connections.run("read a setting that the server does not know", (session) -> {
+					ServerSettings.check(new ServerSettings.Setting(Platform.MYSQL, "unknown",
+							"select @@global.unknown", Set.of(), "nothing", "nothing", null), session);
+					return session.value("select 'usable'");
+				});
+				assertThat(read).isEqualTo("usable");
+			}
 		}
 	}
 

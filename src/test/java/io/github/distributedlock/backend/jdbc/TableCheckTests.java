@@ -47,6 +47,7 @@ class TableCheckTests {
 			'fencing_token bigint'   | 'fencing_token double precision' | longest values
 			'waiters varchar'        | 'waiters varchar(1000)'    | create table if not exists
 			'version bigint not null' | 'version bigint not null, color int not null' | create table if not exists
+			'version bigint not null' | 'versions bigint not null' | drop table distributed_lock, and
 			'sweep_at bigint not null' | 'sweep int, sweep_at int not null' | create table if not exists
 			""")
 	void anUnfitTableOfH2IsRefused(String ours, String theirs, String problem) {
