@@ -110,7 +110,9 @@ final class Destination {
 		Object physical = physical(session.connection());
 		if (!this.known.containsKey(physical)) {
 			try {
-				session.connection().setAutoCommit(true); // Some drivers only believe so.
+				// MySQL's driver takes autocommit for on also where a statement such as
+				// 'set autocommit = 0' has turned autocommit off at the server.
+				session.connection().setAutoCommit(true);
 				check(session, physical);
 			}
 			catch (SQLException ex) {

@@ -160,7 +160,7 @@ public final class JdbcLockBackend implements LockBackend {
 
 	@Override
 	public void check() {
-		check(this.renewals::run);
+		check(this.renewals::run, true);
 		this.connections.require(notifies() ? 3 : 2);
 	}
 
@@ -173,13 +173,21 @@ public final class JdbcLockBackend implements LockBackend {
 
 	}
 
-	private void check(Runner runner) {
+	/**
+	 * Checks the table and the settings. Unless this is to be done again, a request that
+	 * has waited for its connection while another one has checked them checks nothing.
+	 */
+	private void check(Runner runner, boolean again) {
 		runner.run("use the table " + this.settings.table(), COMMANDS_OF_CHECK, (session) -> {
-			TableCheck.run(session);
+			if (again || !this.checked) {
+				TableCheck.run(session);
+			}
 			return true;
 		});
 		runner.run("read the settings of the database", COMMANDS_OF_CHECK, (session) -> {
-			ServerSettings.check(session);
+			if (again || !this.checked) {
+				ServerSettings.check(session);
+			}
 			return true;
 		});
 		this.checked = true;
@@ -296,7 +304,8 @@ public final class JdbcLockBackend implements LockBackend {
 					"leave out NUL and half surrogate pairs");
 		}
 		if (!this.checked) {
-			check(this.connections::run); // The database may have been down at the start.
+			// The database may have been down at the start.
+			check(this.connections::run, false);
 		}
 		return this.connections.run(step + " lock '" + key + "'", action);
 	}

@@ -18,35 +18,40 @@ final class ServerSettings {
 
 	private static final Logger logger = LoggerFactory.getLogger(ServerSettings.class);
 
-	private static final String FORGETS = "locks that were acquired shortly before the server or its machine crashes are"
-			+ " lost, and two owners may hold one key afterwards";
+	private static final String FORGETS = "locks that were acquired shortly before the server or its machine crashes may"
+			+ " be lost, and two owners may hold one key afterwards";
+
+	private static final String UNLESS_MANAGED = ", unless the storage of a managed server is durable by itself";
+
+	private static final String UNLESS_ATOMIC = ", unless the file system or the storage of a managed server writes pages"
+			+ " atomically";
 
 	private static final String CORRUPTS = "the table of the locks may be damaged when the machine of the server crashes";
 
 	private static final String FORGETS_AT_FAILOVER = "locks that were acquired shortly before a failover are lost, and two"
 			+ " owners may hold one key afterwards";
 
-	private static final List<Setting> SETTINGS = List.of(warned(Platform.POSTGRESQL, "fsync", "show fsync", Set
-		.of("on"), FORGETS, "alter system set fsync = on, and reload"), warned(Platform.POSTGRESQL, "full_page_writes",
-				"show full_page_writes", Set.of("on"), CORRUPTS,
-				"alter system set full_page_writes = on, and reload, unless the file system writes pages atomically"),
+	private static final List<Setting> SETTINGS = List.of(
+			warned(Platform.POSTGRESQL, "fsync", "show fsync", Set.of("on"), FORGETS,
+					"alter system set fsync = on, and reload" + UNLESS_MANAGED),
+			warned(Platform.POSTGRESQL, "full_page_writes", "show full_page_writes", Set.of("on"), CORRUPTS,
+					"alter system set full_page_writes = on, and reload" + UNLESS_ATOMIC),
 			warned(Platform.POSTGRESQL, "synchronous_commit",
 					"select setting from pg_settings where name = 'synchronous_commit'"
 							+ " and current_setting('synchronous_standby_names') <> ''",
-					Set.of("on", "remote_apply", "remote_write"), FORGETS_AT_FAILOVER,
+					Set.of("on", "off", "remote_apply", "remote_write"), FORGETS_AT_FAILOVER,
 					"set synchronous_commit = on for the user of the application"),
 			warned(Platform.MYSQL, "innodb_flush_log_at_trx_commit", "select @@global.innodb_flush_log_at_trx_commit",
 					Set.of("1", "3"), FORGETS, "set global innodb_flush_log_at_trx_commit = 1"),
 			warned(Platform.MYSQL, "innodb_flush_method", "select @@global.innodb_flush_method",
-					Set.of("fsync", "o_dsync", "o_direct", "o_direct_no_fsync"), FORGETS,
-					"innodb_flush_method = O_DIRECT in the configuration of the server"),
+					Set.of("fsync", "o_dsync", "o_direct", "o_direct_no_fsync", "unbuffered", "async_unbuffered"),
+					FORGETS, "innodb_flush_method = O_DIRECT in the configuration of the server"),
 			// With a binary log, a recovery undoes what is missing there.
 			warned(Platform.MYSQL, "sync_binlog", "select if(@@global.log_bin, @@global.sync_binlog, 1)", Set.of("1"),
 					FORGETS, "set global sync_binlog = 1"),
 			warned(Platform.MYSQL, "innodb_doublewrite", "select @@global.innodb_doublewrite",
-					Set.of("1", "on", "fast"), CORRUPTS,
-					"innodb_doublewrite = ON in the configuration of the server, unless the file system writes pages"
-							+ " atomically"),
+					Set.of("1", "on", "fast", "detect_and_recover"), CORRUPTS,
+					"innodb_doublewrite = ON in the configuration of the server" + UNLESS_ATOMIC),
 			new Setting(Platform.H2, "WRITE_DELAY",
 					"select max(cast(SETTING_VALUE as int)) from INFORMATION_SCHEMA.SETTINGS"
 							+ " where SETTING_NAME = 'WRITE_DELAY'",
