@@ -463,7 +463,7 @@ class JdbcLockBackendTests {
 				assertThat(last.isClosed()).isFalse();
 				LockBackendException failure = catchThrowableOfType(LockBackendException.class,
 						() -> store.acquire(claim("other", "a")));
-				assertThat(failure).hasMessageContaining("whether the pool is large enough");
+				assertThat(failure).hasMessageContaining("let the pool have more connections");
 				assertThat(failure.isRetryable()).isTrue();
 				assertThat(failure.isNotCarriedOut()).isTrue();
 				assertThat(store.renew(List.of(Renewal.of(claim)))).containsExactly(true);
