@@ -317,15 +317,18 @@ class JdbcConfigurationTests {
 	void aLockIsNeverPartOfTheRunningTransaction() {
 		Contexts.inDatabase().withUserConfiguration(InTransactions.class).run((context) -> {
 			DataSource dataSource = context.getBean(DataSource.class);
-			new TransactionTemplate(context.getBean(PlatformTransactionManager.class))
-				.executeWithoutResult((transaction) -> {
-					LockHandle handle = context.getBean(DistributedLock.class).acquire("k");
-					// Would be rolled back with the transaction.
-					transaction.setRollbackOnly();
-					assertThat(handle.isHeld()).isTrue();
-				});
-			assertThat(owners(dataSource, "distributed_lock")).hasSize(1);
-			assertThat(context.getBean(DistributedLock.class).inspect("k").isFree()).isFalse();
+			TransactionTemplate transactions = new TransactionTemplate(
+					context.getBean(PlatformTransactionManager.class));
+			try (LockHandle handle = transactions.execute((transaction) -> {
+				LockHandle acquired = context.getBean(DistributedLock.class).acquire("k");
+				// Would be rolled back with the transaction.
+				transaction.setRollbackOnly();
+				return acquired;
+			})) {
+				assertThat(handle.isHeld()).isTrue();
+				assertThat(owners(dataSource, "distributed_lock")).hasSize(1);
+				assertThat(context.getBean(DistributedLock.class).inspect("k").isFree()).isFalse();
+			}
 		});
 	}
 

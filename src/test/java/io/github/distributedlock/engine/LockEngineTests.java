@@ -131,7 +131,7 @@ class LockEngineTests {
 			assertThat(lockThreads()).isZero();
 			List<LockHandle> handles = new ArrayList<>();
 			for (int i = 0; i < 1000; i++) {
-				handles.add(engine.acquire(LockRequest.of("k" + i).leaseTime(LEASE)));
+				handles.add(engine.acquire(LockRequest.of("k" + i).leaseTime(LEASE).detached(true)));
 			}
 			clock.advance(LEASE);
 			Awaitility.await().until(() -> handles.stream().noneMatch(LockHandle::isHeld));
