@@ -376,9 +376,11 @@ final class Releaser {
 		private void failed(Hold hold, RuntimeException ex) {
 			LockBackendException failure = Failures.asBackendException("release", hold.key(), ex);
 			if (this.failures.isEmpty()) {
-				logger.warn("Could not release lock '{}' of {}, trying again until the lease has run out in {}: {}",
-						LockException.printable(hold.key()), hold.owner(),
-						Failures.text(hold.ownership().leftOnServer()), failure.getMessage());
+				long left = hold.ownership().leftOnServer();
+				logger.warn("Could not release lock '{}' of {}, {}: {}", LockException.printable(hold.key()),
+						hold.owner(), (left > 0) ? "trying again until the lease has run out in " + Failures.text(left)
+								: "whose lease has run out meanwhile",
+						failure.getMessage());
 				this.failures = new HashMap<>();
 			}
 			this.failures.put(node(hold), failure);

@@ -123,6 +123,20 @@ class ManyKeysTests extends EngineFixture {
 	}
 
 	@Test
+	void aLeaseThatHasRunOutMeanwhileIsNotTriedForLonger() {
+		LockHandle handle = this.engine.acquire(LockRequest.of("k").leaseTime(Duration.ofSeconds(2)));
+		this.log.list.clear();
+		this.backend.next("release", (step) -> {
+			this.time.advance(Duration.ofSeconds(3));
+			return ScriptedBackend.LOST_REQUEST.apply(step);
+		});
+		handle.close();
+		assertThat(warnings()).extracting((line) -> line.getFormattedMessage())
+			.noneMatch((line) -> line.contains("in -"))
+			.anyMatch((line) -> line.contains("whose lease has run out meanwhile: "));
+	}
+
+	@Test
 	void areNotEachAskedForAtANodeThatDoesNotAnswer() {
 		LockHandle handle = this.engine.acquire(LockRequest.of("node-1:a", "node-1:b", "node-1:c", "node-2:d"));
 		this.backend.forgetSteps();
