@@ -7,6 +7,8 @@ import java.util.Map;
 import java.util.UUID;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.function.Function;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
 import java.util.stream.Collectors;
 import java.util.stream.Stream;
 
@@ -37,6 +39,8 @@ final class AtomicityProbe {
 	private static final String LINE = System.lineSeparator();
 
 	private static final String INDENTED = LINE + "    ";
+
+	private static final Pattern REDIS_VERSION = Pattern.compile("Redis (\\d{1,4})\\.(\\d{1,4})\\.");
 
 	private final OwnConnections connections;
 
@@ -165,10 +169,26 @@ final class AtomicityProbe {
 			.stream()
 			.map((refused) -> INDENTED + String.join(", ", refused.getValue()) + ": " + refused.getKey())
 			.collect(Collectors.joining());
-		return RedisFailures
-			.nothingAllowed(server() + " offers no atomic compare-and-change operation on the keys of locks, such as '"
-					+ KeyNames.text(this.names.lock(this.key))
-					+ "', and without one no lock is safe. Tried, and answered:" + answers, remedy());
+		String server = server();
+		return RedisFailures.nothingAllowed(
+				server + " offers no atomic compare-and-change operation on the keys of locks, such as '"
+						+ KeyNames.text(this.names.lock(this.key))
+						+ "', and without one no lock is safe. Tried, and answered:" + answers,
+				isTooOld(server) ? "use Redis 6.2 or newer, or Valkey" : remedy());
+	}
+
+	/**
+	 * Whether a server is older than all that are supported: no right that is granted
+	 * there would help.
+	 * @param server its name and version
+	 */
+	static boolean isTooOld(String server) {
+		Matcher version = REDIS_VERSION.matcher(server);
+		if (!version.lookingAt()) {
+			return false;
+		}
+		int major = Integer.parseInt(version.group(1));
+		return major < 6 || (major == 6 && Integer.parseInt(version.group(2)) < 2);
 	}
 
 	private String remedy() {
