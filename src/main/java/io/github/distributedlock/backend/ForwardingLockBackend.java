@@ -62,6 +62,11 @@ public abstract class ForwardingLockBackend implements LockBackend {
 	}
 
 	@Override
+	public void checkKey(String key) {
+		this.delegate.checkKey(key);
+	}
+
+	@Override
 	public int largestBatch() {
 		return this.delegate.largestBatch();
 	}

@@ -115,6 +115,15 @@ public interface LockBackend extends AutoCloseable {
 	}
 
 	/**
+	 * Refuses a key that this store cannot keep, whatever else is true. Called before
+	 * each request; does no I/O. Refuses none unless said otherwise.
+	 * @param key the user's key, not empty
+	 * @throws IllegalArgumentException if it cannot be kept, with the reason
+	 */
+	default void checkKey(String key) {
+	}
+
+	/**
 	 * The most keys that are given to a step of several at once, since such a step may
 	 * hold up the store for as long as it takes. Does no I/O. A store may answer 1 from
 	 * the time on when its server refuses such a step.

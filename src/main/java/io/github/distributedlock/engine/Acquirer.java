@@ -186,6 +186,7 @@ final class Acquirer {
 								+ " maxKeyBytes (distributed-lock.max-key-bytes)");
 			}
 		}
+		this.backend.checkKey(key);
 	}
 
 	/**

@@ -48,6 +48,12 @@ final class Instance implements Listening {
 	private static final int REMEMBERED = 1024;
 
 	/**
+	 * A token has two names, of the application and of the host. The column of a database
+	 * takes 500 characters.
+	 */
+	private static final int LONGEST_NAME = 128;
+
+	/**
 	 * Of stamps, which have 6 digits at most.
 	 */
 	private static final long STAMPS = 2_176_782_336L;
@@ -248,7 +254,7 @@ final class Instance implements Listening {
 	 * Without our separators, so that a name cannot look like a reservation.
 	 */
 	private static String plain(String name) {
-		return name.replaceAll("[^A-Za-z0-9._-]", "-");
+		return name.substring(0, Math.min(LONGEST_NAME, name.length())).replaceAll("[^A-Za-z0-9._-]", "-");
 	}
 
 	private static String host() {

@@ -59,7 +59,8 @@ public final class LockEngineBuilder {
 	}
 
 	/**
-	 * Names the application in owner tokens; {@code app} by default.
+	 * Names the application in owner tokens, by its first 128 characters; {@code app} by
+	 * default.
 	 * @param application the name
 	 * @return this builder
 	 */

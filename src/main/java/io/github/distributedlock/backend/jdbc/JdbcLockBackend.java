@@ -289,32 +289,36 @@ public final class JdbcLockBackend implements LockBackend {
 		return this.notifications.listen(instance, listener);
 	}
 
-	/**
-	 * Carries out a step of one key.
-	 * @throws LockBackendException if the key cannot be kept
-	 */
-	private <T> T run(String step, String key, Connections.Step<T> action) {
+	@Override
+	public void checkKey(String key) {
 		byte[] bytes = key.getBytes(StandardCharsets.UTF_8);
 		if (bytes.length > Platform.LONGEST_KEY) {
 			throw refusal(key, "has " + bytes.length + " bytes in UTF-8",
-					"at most " + Platform.LONGEST_KEY + " can be kept");
+					"a database can keep at most " + Platform.LONGEST_KEY + ". Lock by an identifier, not by content");
 		}
 		if (key.indexOf('\0') >= 0 || !key.equals(new String(bytes, StandardCharsets.UTF_8))) {
 			throw refusal(key, "has a character that no text of a database can hold",
 					"leave out NUL and half surrogate pairs");
 		}
+	}
+
+	private static IllegalArgumentException refusal(String key, String problem, String remedy) {
+		return new IllegalArgumentException(
+				"Lock key '" + LockException.printable(key.substring(0, Math.min(40, key.length()))) + "…' " + problem
+						+ ": " + remedy);
+	}
+
+	/**
+	 * Carries out a step of one key.
+	 * @throws IllegalArgumentException if the key cannot be kept
+	 */
+	private <T> T run(String step, String key, Connections.Step<T> action) {
+		checkKey(key);
 		if (!this.checked) {
 			// The database may have been down at the start.
 			check(this.connections::run, false);
 		}
 		return this.connections.run(step + " lock '" + key + "'", action);
-	}
-
-	private static LockBackendException refusal(String key, String problem, String remedy) {
-		return LockBackendException.of("Key '" + LockException.printable(key) + "' " + problem)
-			.remedy(remedy)
-			.notCarriedOut(true)
-			.build();
 	}
 
 	private static Change change(Session session, String key, UnaryOperator<Row> step) throws SQLException {

@@ -34,6 +34,7 @@ import io.github.distributedlock.backend.LockBackend.Renewal;
 import io.github.distributedlock.backend.Waiter;
 import io.github.distributedlock.engine.LockEngine;
 import io.github.distributedlock.tck.Ear;
+import org.assertj.core.api.ThrowableAssert.ThrowingCallable;
 import org.awaitility.Awaitility;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
@@ -151,11 +152,22 @@ class JdbcLockBackendTests {
 			}
 
 		});
-		LockBackendException refusal = catchThrowableOfType(LockBackendException.class,
-				() -> store.acquire(claim(key, "a")));
-		assertThat(refusal).hasMessageContaining(problem);
-		assertThat(refusal.isNotCarriedOut()).isTrue();
-		assertThat(refusal.isRetryable()).isFalse();
+		LockEngine engine = LockEngine.builder(store).build();
+		for (ThrowingCallable step : List.<ThrowingCallable>of(() -> engine.acquire(key),
+				() -> engine.acquire(LockRequest.of("k", key)), () -> engine.inspect(key),
+				() -> store.acquire(claim(key, "a")))) {
+			assertThatThrownBy(step).isInstanceOf(IllegalArgumentException.class)
+				.hasMessageContainingAll("Lock key '", problem);
+		}
+		engine.close();
+	}
+
+	@Test
+	void aLongNameOfAnApplicationFits() {
+		try (LockEngine engine = LockEngine.builder(this.backend).application("shop".repeat(150)).build();
+				LockHandle handle = engine.acquire("k")) {
+			assertThat(handle.owner()).startsWith("shop".repeat(32) + "@");
+		}
 	}
 
 	static Stream<Arguments> keysThatCannotBeKept() {
