@@ -61,6 +61,8 @@ public record EngineSnapshot(List<Hold> holds, Map<String, Queue> queues, int re
 	 * @param name the {@linkplain LockRequest#name(String) name} of the request that has
 	 * it
 	 * @param mode which owners may have the key together with it
+	 * @param permits how many may have it together in that mode, as the request says: 1
+	 * if it has no {@linkplain LockRequest#permits(int) permits}
 	 * @param left for how long it is certainly held if nothing renews it
 	 * @param since since when the request has had it, by the clock of this JVM when it
 	 * got it; the same at each snapshot
@@ -71,7 +73,7 @@ public record EngineSnapshot(List<Hold> holds, Map<String, Queue> queues, int re
 	 * while the key is handed over
 	 * @param fencingToken the fencing token, {@code null} if the request has none
 	 */
-	public record Hold(String key, String owner, String name, LockMode mode, Duration left, Instant since,
+	public record Hold(String key, String owner, String name, LockMode mode, int permits, Duration left, Instant since,
 			Duration held, int renewals, @Nullable String thread, @Nullable Long fencingToken) {
 	}
 

@@ -101,8 +101,32 @@ public record LockStatus(String key, List<Holder> holders, List<Waiter> waiters,
 	 * @param mode which owners may have the key together with it
 	 * @param left how long it has it unless it is renewed, {@code null} if the store does
 	 * not say so
+	 * @param permit whether it has one of several {@linkplain LockRequest#permits(int)
+	 * permits}. How many there are is in no store: each request that waits says so, and
+	 * each {@link EngineSnapshot.Hold}
 	 */
-	public record Holder(String owner, State state, LockMode mode, @Nullable Duration left) {
+	public record Holder(String owner, State state, LockMode mode, @Nullable Duration left, boolean permit) {
+
+		/**
+		 * Creates one that has no permit, but the key.
+		 * @param owner its owner token
+		 * @param state what it has
+		 * @param mode which owners may have the key together with it
+		 * @param left how long it has it, {@code null} if the store does not say so
+		 */
+		public Holder(String owner, State state, LockMode mode, @Nullable Duration left) {
+			this(owner, state, mode, left, false);
+		}
+
+		/**
+		 * Says whether it has one of several permits.
+		 * @param permit whether it has
+		 * @return the holder that says so
+		 */
+		public Holder permit(boolean permit) {
+			return new Holder(this.owner, this.state, this.mode, this.left, permit);
+		}
+
 	}
 
 	/**
@@ -112,8 +136,10 @@ public record LockStatus(String key, List<Holder> holders, List<Waiter> waiters,
 	 * @param mode which owners may have the key together with it
 	 * @param ticket the owner token of a fair request, which has a place of its own;
 	 * {@code null} for all other requests of the instance in that mode
+	 * @param permits how many owners may have the key together, as the request that waits
+	 * says; 1 for one that has no {@linkplain LockRequest#permits(int) permits}
 	 */
-	public record Waiter(String instance, LockMode mode, @Nullable String ticket) {
+	public record Waiter(String instance, LockMode mode, @Nullable String ticket, int permits) {
 	}
 
 }

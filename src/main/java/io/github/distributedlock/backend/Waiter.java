@@ -73,7 +73,7 @@ public record Waiter(String instance, LockMode mode, @Nullable String ticket, in
 	 * @return what users see of it
 	 */
 	public LockStatus.Waiter describe() {
-		return new LockStatus.Waiter(this.instance, this.mode, this.ticket);
+		return new LockStatus.Waiter(this.instance, this.mode, this.ticket, this.permits);
 	}
 
 	/**

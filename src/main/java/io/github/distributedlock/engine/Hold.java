@@ -332,8 +332,8 @@ final class Hold implements Ownership.State {
 			.findFirst()
 			.orElse(null);
 		return new EngineSnapshot.Hold(key(), owner(), this.options.request().name(), this.ownership.mode(),
-				Duration.ofNanos(Math.max(0, lease().left(now))), Instant.ofEpochSecond(0, this.sinceWall), held(),
-				this.ownership.renewals(), thread,
+				this.options.request().permits(), Duration.ofNanos(Math.max(0, lease().left(now))),
+				Instant.ofEpochSecond(0, this.sinceWall), held(), this.ownership.renewals(), thread,
 				this.fencingToken.isPresent() ? this.fencingToken.getAsLong() : null);
 	}
 

@@ -27,7 +27,8 @@ import org.springframework.boot.actuate.endpoint.annotation.ReadOperation;
  * nothing. Safe for use by many threads.
  * <p>
  * Keys, owner tokens and names of threads may be personal data: they are hidden unless
- * {@code show-values} says otherwise.
+ * {@code show-values} says otherwise. The key that is asked for is not: the caller knows
+ * it.
  * <p>
  * No API: public only for the auto-configuration, and for Actuator, which calls it.
  */

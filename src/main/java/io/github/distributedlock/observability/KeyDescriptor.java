@@ -12,6 +12,7 @@ import org.springframework.boot.actuate.endpoint.OperationResponseBody;
 /**
  * A key, as the endpoint shows it.
  *
+ * @param key the key as it was asked for, which whoever asks knows
  * @param free whether it has no holder
  * @param heldHere whether this JVM holds it
  * @param holders those for which it is busy
@@ -25,19 +26,20 @@ record KeyDescriptor(String key, boolean free, boolean heldHere, List<Holder> ho
 	 * @param shown what is shown of a value, given the name of the field
 	 */
 	static KeyDescriptor of(LockStatus status, BinaryOperator<String> shown) {
-		return new KeyDescriptor(shown.apply("lock", status.key()), status.isFree(), status.heldHere(),
+		return new KeyDescriptor(status.key(), status.isFree(), status.heldHere(),
 				status.holders().stream().map((holder) -> of(holder, shown)).toList(),
 				status.waiters().stream().map((waiter) -> of(waiter, shown)).toList());
 	}
 
 	private static Holder of(Holder holder, BinaryOperator<String> shown) {
-		return new Holder(shown.apply("owner", holder.owner()), holder.state(), holder.mode(), holder.left());
+		return new Holder(shown.apply("owner", holder.owner()), holder.state(), holder.mode(), holder.left(),
+				holder.permit());
 	}
 
 	private static Waiter of(Waiter waiter, BinaryOperator<String> shown) {
 		String ticket = waiter.ticket();
 		return new Waiter(shown.apply("instance", waiter.instance()), waiter.mode(),
-				(ticket != null) ? shown.apply("ticket", ticket) : null);
+				(ticket != null) ? shown.apply("ticket", ticket) : null, waiter.permits());
 	}
 
 }

@@ -117,9 +117,10 @@ class DistributedLocksEndpointTests {
 				.containsEntry("name", "sale")
 				.containsEntry("mode", "EXCLUSIVE");
 			response = get("/distributedlocks?key=" + encoded(KEY));
-			assertThat(response.body()).doesNotContain("orders", handle.owner());
+			assertThat(response.body()).doesNotContain(handle.owner());
 			assertThat(first(json(response), "holders")).containsEntry("owner", "******")
 				.containsEntry("state", "HELD");
+			assertThat(json(response)).as("the caller knows it").containsEntry("key", KEY);
 		}
 	}
 
@@ -219,6 +220,22 @@ class DistributedLocksEndpointTests {
 		assertThat(waiter).containsEntry("mode", "EXCLUSIVE");
 		handle.close();
 		assertThat(waiting).succeedsWithin(Patience.PATIENCE).satisfies(LockHandle::close);
+	}
+
+	@Test
+	void saysWhatHasAPermitAndHowManyThereAre() throws Exception {
+		start(EXPOSED);
+		try (LockHandle handle = engine().acquire(LockRequest.of(KEY).permits(3))) {
+			Map<String, Object> hold = first(json(get("/distributedlocks")), "holds");
+			assertThat(number(hold, "permits")).isEqualTo(3);
+			Map<String, Object> holder = first(json(get("/distributedlocks?key=" + encoded(KEY))), "holders");
+			assertThat(holder).containsEntry("permit", true);
+		}
+		try (LockHandle handle = engine().acquire(KEY)) {
+			assertThat(number(first(json(get("/distributedlocks")), "holds"), "permits")).isOne();
+			assertThat(first(json(get("/distributedlocks?key=" + encoded(KEY))), "holders")).containsEntry("permit",
+					false);
+		}
 	}
 
 	@Test

@@ -116,7 +116,7 @@ class HolderTests extends EngineFixture {
 	}
 
 	private EngineSnapshot.Hold hold(String key, LockHandle handle) {
-		return new EngineSnapshot.Hold(key, handle.owner(), "unnamed", LockMode.EXCLUSIVE, handle.remaining(),
+		return new EngineSnapshot.Hold(key, handle.owner(), "unnamed", LockMode.EXCLUSIVE, 1, handle.remaining(),
 				Instant.ofEpochSecond(0, this.time.wallNanos()), Duration.ZERO, 0, Thread.currentThread().getName(),
 				null);
 	}

@@ -287,6 +287,7 @@ class PermitsTests extends EngineFixture {
 		assertThat(status.holders()).extracting(LockStatus.Holder::owner)
 			.containsExactlyInAnyOrder(here.owner(), there.owner());
 		assertThat(this.engine.snapshot().holds()).extracting(EngineSnapshot.Hold::owner).containsExactly(here.owner());
+		assertThat(this.engine.snapshot().holds()).extracting(EngineSnapshot.Hold::permits).containsExactly(2);
 	}
 
 	@Test

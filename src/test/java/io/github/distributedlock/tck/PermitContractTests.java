@@ -99,9 +99,10 @@ abstract class PermitContractTests extends FairContractTests {
 		for (LockStatus.Holder holder : status.holders()) {
 			assertEquals(LockMode.EXCLUSIVE, holder.mode());
 			assertEquals(LockStatus.State.HELD, holder.state());
+			assertTrue(holder.permit(), () -> "a permit: " + holder);
 			assertTrue(holder.left().compareTo(LONG.dividedBy(2)) > 0, () -> "left: " + holder);
 		}
-		assertEquals(List.of(waiting.waiter().describe()), status.waiters());
+		assertEquals(List.of(new LockStatus.Waiter("c", LockMode.EXCLUSIVE, null, 2)), status.waiters());
 	}
 
 	@ContractTest

@@ -247,7 +247,9 @@ final class Slot {
 	LockStatus describe() {
 		return LockStatus.of(this.key,
 				this.holders.stream()
-					.map((held) -> held.holder().describe(held.mode, Duration.ofNanos(held.end - this.now)))
+					.map((held) -> held.holder()
+						.describe(held.mode, Duration.ofNanos(held.end - this.now))
+						.permit(held.permits > 1))
 					.toList(),
 				this.waiters.keySet().stream().map(Waiter::describe).toList());
 	}

@@ -91,7 +91,8 @@ final class Values {
 		long now = micros(link, lock) / 1000;
 		return members.stream()
 			.filter((member) -> member.score() > now)
-			.map((member) -> member(member.value()).describe(LockMode.SHARED, left((long) member.score() - now)))
+			.map((member) -> member(member.value()).describe(LockMode.SHARED, left((long) member.score() - now))
+				.permit(LockCodec.isPermit(member.value())))
 			.toList();
 	}
 

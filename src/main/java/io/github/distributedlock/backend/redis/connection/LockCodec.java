@@ -127,6 +127,15 @@ public final class LockCodec {
 	}
 
 	/**
+	 * Whether a member of a lock that several owners have is one of several permits.
+	 * @param member the member
+	 * @return {@code true} if it is
+	 */
+	public static boolean isPermit(String member) {
+		return member.startsWith(PERMIT);
+	}
+
+	/**
 	 * Reads a member of a lock that several owners have.
 	 * @param member the member
 	 * @return the holder, {@code null} if the sorted set is no lock
@@ -135,7 +144,7 @@ public final class LockCodec {
 		if (member.startsWith(SHARED)) {
 			return Holder.owner(member.substring(SHARED.length())).in(LockMode.SHARED);
 		}
-		if (member.startsWith(PERMIT)) {
+		if (isPermit(member)) {
 			return holder(member.substring(PERMIT.length()));
 		}
 		if (member.startsWith(RESERVED)) {
