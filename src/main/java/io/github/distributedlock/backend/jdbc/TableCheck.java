@@ -126,7 +126,7 @@ final class TableCheck {
 	private LockBackendException hidden(Exception failure) {
 		return LockBackendException
 			.of("The table " + this.sql.table + " has row-level security, which keeps rows from the user of the locks: "
-					+ LockException.printable(failure.getMessage()))
+					+ LockException.printable(String.valueOf(failure.getMessage())))
 			.remedy("run: alter table " + this.sql.table + " disable row level security")
 			.notCarriedOut(true)
 			.cause(failure)
