@@ -261,7 +261,8 @@ final class Connections implements AutoCloseable {
 				}
 			}
 		}
-		catch (SQLException ex) {
+		catch (SQLException | RuntimeException ex) {
+			// Hikari's pool throws the latter where it has ended the connection meanwhile.
 			logger.debug("Ended a connection", ex);
 		}
 	}
