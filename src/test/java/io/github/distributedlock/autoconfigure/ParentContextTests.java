@@ -23,7 +23,6 @@ import org.springframework.beans.factory.config.BeanFactoryPostProcessor;
 import org.springframework.boot.autoconfigure.AutoConfigurations;
 import org.springframework.boot.test.context.assertj.AssertableApplicationContext;
 import org.springframework.boot.test.context.runner.ApplicationContextRunner;
-import org.springframework.context.ConfigurableApplicationContext;
 import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Configuration;
 import org.springframework.core.env.Environment;
@@ -102,8 +101,7 @@ class ParentContextTests {
 		return new ApplicationContextRunner()
 			.withConfiguration(AutoConfigurations.of(DistributedLockAutoConfiguration.class))
 			.withPropertyValues("distributed-lock.backend=memory")
-			.withInitializer((context) -> context
-				.setParent((ConfigurableApplicationContext) parent.getSourceApplicationContext()))
+			.withInitializer((context) -> context.setParent(parent.getSourceApplicationContext()))
 			.withBean(Orders.class)
 			.withBean("owner", String.class, () -> "child")
 			.withPropertyValues("tenant=of-child");

@@ -262,7 +262,8 @@ final class Connections implements AutoCloseable {
 			}
 		}
 		catch (SQLException | RuntimeException ex) {
-			// Hikari's pool throws the latter where it has ended the connection meanwhile.
+			// Hikari's pool throws the latter where it has ended the connection
+			// meanwhile.
 			logger.debug("Ended a connection", ex);
 		}
 	}

@@ -1,11 +1,14 @@
 package io.github.distributedlock.backend.redis.connection;
 
+import java.util.List;
+import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
 
 import io.github.distributedlock.backend.redis.connection.Command.Verb;
 import io.github.distributedlock.fixtures.Patience;
 import io.github.distributedlock.fixtures.TestRedis;
+import io.lettuce.core.RedisCredentialsProvider;
 import io.lettuce.core.resource.ClientResources;
 import io.lettuce.core.resource.DefaultClientResources;
 import io.netty.util.HashedWheelTimer;
@@ -14,11 +17,15 @@ import io.netty.util.TimerTask;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.RegisterExtension;
 
+import org.springframework.data.redis.connection.RedisClusterConfiguration;
+import org.springframework.data.redis.connection.RedisConfiguration;
 import org.springframework.data.redis.connection.RedisStandaloneConfiguration;
 import org.springframework.data.redis.connection.lettuce.LettuceClientConfiguration;
 import org.springframework.data.redis.connection.lettuce.LettuceConnectionFactory;
+import org.springframework.data.redis.connection.lettuce.RedisCredentialsProviderFactory;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatException;
 
 /**
  * Tests for {@link LettuceClient}.
@@ -43,6 +50,28 @@ class LettuceClientTests {
 		connections.close();
 		Patience.get(resources.shutdown(), "the end of the client's threads");
 		timer.stop();
+	}
+
+	@Test
+	void theCredentialsOfAClusterAreAskedForByItsConfiguration() {
+		List<RedisConfiguration> asked = new CopyOnWriteArrayList<>();
+		RedisClusterConfiguration cluster = new RedisClusterConfiguration(List.of("localhost:" + redis.port()));
+		OwnConnections connections = OwnConnections
+			.derive(new LettuceConnectionFactory(cluster, LettuceClientConfiguration.builder()
+				.redisCredentialsProviderFactory(new RedisCredentialsProviderFactory() {
+
+					@Override
+					public RedisCredentialsProvider createCredentialsProvider(RedisConfiguration configuration) {
+						asked.add(configuration);
+						return RedisCredentialsProviderFactory.super.createCredentialsProvider(configuration);
+					}
+
+				})
+				.build()), Patience.COMMAND);
+		assertThatException().isThrownBy(() -> connections.shared().commands().run((link) -> null))
+			.withStackTraceContaining("cluster support disabled");
+		assertThat(asked).isNotEmpty().containsOnly(cluster);
+		connections.close();
 	}
 
 	private static LettuceConnectionFactory application(ClientResources resources) {
