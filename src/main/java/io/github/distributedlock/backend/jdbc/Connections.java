@@ -249,15 +249,18 @@ final class Connections implements AutoCloseable {
 	}
 
 	private void end(Connection connection, boolean broken) {
+		if (broken) {
+			abort(connection);
+			if (evict(connection)) {
+				return; // The pool closes it, and fails at its close by somebody else.
+			}
+		}
 		try (connection) {
 			if (broken) {
-				connection.abort(Runnable::run);
-				if (!evict(connection)) {
-					// Other pools learn from a failure. MariaDB's driver and H2's make a
-					// statement without one.
-					try (Statement statement = connection.createStatement()) {
-						statement.execute("select 1");
-					}
+				// Other pools learn from a failure. MariaDB's driver and H2's make a
+				// statement without one.
+				try (Statement statement = connection.createStatement()) {
+					statement.execute("select 1");
 				}
 			}
 		}
@@ -265,6 +268,15 @@ final class Connections implements AutoCloseable {
 			// Hikari's pool throws the latter where it has ended the connection
 			// meanwhile.
 			logger.debug("Ended a connection", ex);
+		}
+	}
+
+	private static void abort(Connection connection) {
+		try {
+			connection.abort(Runnable::run);
+		}
+		catch (SQLException ex) {
+			logger.debug("A connection was not aborted", ex);
 		}
 	}
 

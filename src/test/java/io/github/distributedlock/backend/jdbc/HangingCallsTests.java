@@ -204,14 +204,7 @@ class HangingCallsTests {
 		AtomicBoolean readOnly = new AtomicBoolean();
 		try (HikariDataSource server = H2.pool()) {
 			HikariConfig config = new HikariConfig();
-			config.setDataSource(new DelegatingDataSource(new DriverManagerDataSource(server.getJdbcUrl())) {
-
-				@Override
-				public Connection getConnection() throws SQLException {
-					return refusing(super.getConnection(), readOnly);
-				}
-
-			});
+			config.setDataSource(refusing(server, readOnly));
 			config.setMaximumPoolSize(1);
 			try (HikariDataSource pool = new HikariDataSource(config); JdbcLockBackend store = backend(pool)) {
 				store.acquire(claim("k", "a"));
@@ -223,6 +216,36 @@ class HangingCallsTests {
 				assertThat(store.release("k", "a:1")).isTrue();
 			}
 		}
+	}
+
+	@Test
+	void renewalsReplaceAConnectionThatIsBroken() {
+		AtomicBoolean readOnly = new AtomicBoolean();
+		try (HikariDataSource server = H2.pool()) {
+			HikariConfig config = new HikariConfig();
+			config.setDataSource(refusing(server, readOnly));
+			try (HikariDataSource pool = new HikariDataSource(config); JdbcLockBackend store = backend(pool)) {
+				Claim claim = claim("k", "a");
+				store.acquire(claim);
+				store.renew(List.of(Renewal.of(claim)));
+				readOnly.set(true);
+				assertThatThrownBy(() -> store.renew(List.of(Renewal.of(claim))))
+					.isInstanceOf(LockBackendException.class);
+				readOnly.set(false);
+				assertThat(store.renew(List.of(Renewal.of(claim)))).containsExactly(true);
+			}
+		}
+	}
+
+	private static DataSource refusing(HikariDataSource server, AtomicBoolean readOnly) {
+		return new DelegatingDataSource(new DriverManagerDataSource(server.getJdbcUrl())) {
+
+			@Override
+			public Connection getConnection() throws SQLException {
+				return refusing(super.getConnection(), readOnly);
+			}
+
+		};
 	}
 
 	/**
