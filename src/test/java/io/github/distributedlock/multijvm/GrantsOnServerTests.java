@@ -117,8 +117,9 @@ class GrantsOnServerTests {
 		assertThat(counter[0]).isEqualTo(4 * rounds);
 		int operations = 4 * rounds;
 		assertThat((double) scripts() / operations).as("scripts").isLessThan(2.2);
+		// One of them is the empty message that finds out whether a subscriber is here.
 		assertThat((double) calls() / operations).as("commands: " + REDIS.admin().info("commandstats"))
-			.isLessThanOrEqualTo(16);
+			.isLessThanOrEqualTo(17);
 	}
 
 	/** By the reservation, as those of the version before do. */
