@@ -2,6 +2,7 @@ package io.github.distributedlock.engine;
 
 import io.github.distributedlock.LockRequest;
 import io.github.distributedlock.backend.memory.InMemoryLockBackend;
+import io.github.distributedlock.fixtures.Patience;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.ExtendWith;
@@ -34,14 +35,14 @@ class ExpressionInCodeTests {
 		for (int call = 0; call < 3; call++) {
 			this.engine.acquire(LockRequest.of("plain", key)).close();
 			this.engine.tryAcquire(key).orElseThrow().close();
-			this.engine.acquireAsync(LockRequest.of(key)).join().close();
+			Patience.get(this.engine.acquireAsync(LockRequest.of(key)), "the lock").close();
 		}
 		assertThat(output).containsOnlyOnce("Lock key '" + key + "' " + WARNING);
 	}
 
 	@Test
 	void isWarnedOfWhereItIsAsynchronous(CapturedOutput output) {
-		this.engine.acquireAsync(LockRequest.of("order:#{#id}")).join().close();
+		Patience.get(this.engine.acquireAsync(LockRequest.of("order:#{#id}")), "the lock").close();
 		assertThat(output).containsOnlyOnce(WARNING);
 	}
 

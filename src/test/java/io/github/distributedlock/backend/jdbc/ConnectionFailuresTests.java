@@ -2,6 +2,7 @@ package io.github.distributedlock.backend.jdbc;
 
 import java.nio.file.Path;
 import java.sql.Connection;
+import java.sql.DriverManager;
 import java.sql.SQLException;
 import java.sql.SQLTransientConnectionException;
 import java.time.Duration;
@@ -53,9 +54,7 @@ class ConnectionFailuresTests {
 			jdbc:h2:file:#/there;SCHEMA=NOPE  | sa  | Schema "NOPE" not found   | create the schema
 			""")
 	void whatH2SaysStopsTheStart(String url, String user, String said, String remedy) throws SQLException {
-		try (HikariDataSource there = pool((config) -> config.setJdbcUrl(inDirectory("jdbc:h2:file:#/there")))) {
-			there.getConnection().close();
-		}
+		DriverManager.getConnection(inDirectory("jdbc:h2:file:#/there"), "sa", "").close();
 		LockBackendException failure = failure((config) -> {
 			config.setJdbcUrl(inDirectory(url));
 			config.setUsername(user);

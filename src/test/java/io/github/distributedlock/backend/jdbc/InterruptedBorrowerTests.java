@@ -64,7 +64,7 @@ class InterruptedBorrowerTests {
 				}
 				String right = "true, interrupted: true";
 				if (!Patience.get(answer, "the answer").equals(right)) {
-					wrong.add(answer.join());
+					wrong.add(Patience.get(answer, "the answer"));
 				}
 			}
 			assertThat(wrong).isEmpty();
