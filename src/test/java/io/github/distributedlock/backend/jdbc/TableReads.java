@@ -49,6 +49,11 @@ final class TableReads extends DelegatingDataSource {
 
 	private static final Pattern H2_READ = Pattern.compile("scanCount: (\\d+)()");
 
+	/**
+	 * By which a store marks its statements, different in each.
+	 */
+	private static final Pattern TAG = Pattern.compile("^/\\* lock \\w+ \\*/ ");
+
 	private final Platform platform;
 
 	private final JdbcTemplate database;
@@ -169,7 +174,7 @@ final class TableReads extends DelegatingDataSource {
 		return proxy(Connection.class, connection, (method, arguments) -> {
 			Object result = call(connection, method, arguments);
 			return (result instanceof PreparedStatement statement)
-					? explained(connection, statement, arguments[0].toString()) : result;
+					? explained(connection, statement, TAG.matcher(arguments[0].toString()).replaceFirst("")) : result;
 		});
 	}
 
