@@ -259,6 +259,10 @@ final class TableCheck {
 		}
 	}
 
+	/**
+	 * Returns a row that fills its columns. Names of owners and waiters are ASCII, so
+	 * that a connection may have any character set.
+	 */
 	private static Row longestRow(int number) {
 		Map<String, Row.Place> waiters = new LinkedHashMap<>();
 		long now = Long.MAX_VALUE / 2 + number;
@@ -267,7 +271,7 @@ final class TableCheck {
 					Long.MAX_VALUE);
 			waiters.put(place.instance(), place);
 		}
-		String owner = "Owner \u00e9\u20ac\ud83d\ude00 " + number;
+		String owner = "Owner " + number;
 		return new Row(owner + "o".repeat(LONGEST_OWNER - owner.length()), State.RESERVATION, now,
 				Long.MAX_VALUE - number, waiters, 0, now, null);
 	}

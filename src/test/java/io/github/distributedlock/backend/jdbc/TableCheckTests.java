@@ -162,7 +162,6 @@ class TableCheckTests {
 						expect.of("varbinary(1000)", "varchar(700) collate utf8mb4_general_ci", SAME);
 						expect.of("varbinary(1000)", "varbinary(500)", SAME);
 						expect.of("owner varchar(500)", "owner varchar(255)", "longest values");
-						expect.of("owner varchar(500)", "owner varchar(500) character set latin1", "longest values");
 						expect.of("waiters mediumtext", "waiters varchar(1000)", "longest values");
 						expect.of("ends_at bigint", "ends_at int", "longest values");
 						for (String engine : new String[] { "MyISAM", "Aria" }) {
