@@ -1,0 +1,399 @@
+package io.github.distributedlock.backend;
+
+import java.time.Duration;
+import java.time.Instant;
+import java.time.format.DateTimeParseException;
+import java.time.temporal.ChronoUnit;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Locale;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
+
+import io.github.distributedlock.LockMode;
+import io.github.distributedlock.LockStatus;
+import io.github.distributedlock.backend.Holder.State;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * All that a store keeps of one key: who has the key, who waits for it, and the last
+ * fencing token. {@link KeyStep} has the rules by which one state follows another.
+ * <p>
+ * A state is kept as two texts and two numbers. A person can read the texts:
+ * {@code exclusive held by shop@a/1#f:7}, and
+ * {@code exclusive shop@b/9#c since 2026-11-27T10:00:00Z heard 2026-11-27T10:00:01.5Z}.
+ * Times are microseconds since 1970 by the clock of the store.
+ * <p>
+ * Immutable.
+ *
+ * @since 1.0
+ */
+public final class KeyState {
+
+	/*
+	 * Invariants: a key has no holder, or one exclusive holder, or holders that share it,
+	 * or holders that have permits. An owner is one holder at most. A key with waiters
+	 * becomes free only by time.
+	 */
+
+	/**
+	 * The state of a key of which nothing is kept.
+	 */
+	public static final KeyState FREE = new KeyState(List.of(), List.of(), 0, 0, 0);
+
+	/**
+	 * Written where there is no holder or no waiter. Some databases take an empty text
+	 * for none at all.
+	 */
+	private static final String NOBODY = "-";
+
+	private static final String SEPARATOR = "; ";
+
+	private static final String KIND = "(exclusive|fair|shared|permit-[1-9]\\d{0,8}) ";
+
+	private static final Pattern HOLDER = Pattern
+		.compile(KIND + "(held|reserved|expiring) (?:by|for) (\\S+)(?: until (\\S+))?");
+
+	private static final Pattern PLACE = Pattern
+		.compile(KIND + "(\\S+) since (\\S+) heard (\\S+)"
+				+ "(?: claim ([1-9]\\d{0,17}) of (\\S+) for (\\d{1,15}) ms made (\\S+))?");
+
+	private static final Pattern SIGNS = Pattern.compile("last heard (\\S+)(?: silence counts from (\\S+))?");
+
+	/**
+	 * Holders, in the order in which they came.
+	 */
+	final List<Held> holders;
+
+	/**
+	 * Waiters, oldest first.
+	 */
+	final List<Place> places;
+
+	/**
+	 * The last fencing token, 0 if there was none.
+	 */
+	final long token;
+
+	/**
+	 * When any waiter registered last, also if it waits no more; 0 if nobody waits.
+	 */
+	final long lastHeard;
+
+	/**
+	 * The time from which on the silence of waiters counts; 0 if it always does.
+	 */
+	final long pardon;
+
+	KeyState(List<Held> holders, List<Place> places, long token, long lastHeard, long pardon) {
+		this.holders = holders;
+		this.places = places;
+		this.token = token;
+		this.lastHeard = lastHeard;
+		this.pardon = pardon;
+	}
+
+	/**
+	 * One for which a key is busy.
+	 *
+	 * @param kind the waiter that the key is reserved for; else any waiter of the kind of
+	 * the holder
+	 * @param state what the holder has
+	 * @param name the owner token; of a reservation the instance, or the owner token of
+	 * the fair request
+	 * @param end when the lease ends
+	 */
+	record Held(Waiter kind, State state, String name, long end) {
+
+		static Held owner(Waiter kind, String owner, long end) {
+			return new Held(kind.isFair() ? Waiter.exclusive(kind.instance()) : kind, State.OWNER, owner, end);
+		}
+
+		static Held reservation(Waiter waiter, long end) {
+			return new Held(waiter, State.RESERVATION, nameOf(waiter), end);
+		}
+
+		Held until(long end) {
+			return new Held(this.kind, this.state, this.name, end);
+		}
+
+		boolean isOwnedBy(String owner) {
+			return this.state == State.OWNER && this.name.equals(owner);
+		}
+
+		boolean isReservedFor(Waiter waiter) {
+			return this.state == State.RESERVATION && this.kind.equals(waiter);
+		}
+
+		boolean isPermit() {
+			return this.kind.permits() > 1;
+		}
+
+		boolean isExclusive() {
+			return !this.kind.isShared() && !isPermit();
+		}
+
+		Holder holder() {
+			return new Holder(this.name, this.state, this.kind.mode());
+		}
+
+	}
+
+	/**
+	 * The place of a waiter.
+	 *
+	 * @param waiter the waiter
+	 * @param since when the waiter came
+	 * @param heard when the waiter asked last; of a fair request, when any fair request
+	 * of its instance did
+	 * @param bid the claim that may be granted, {@code null} if there is none
+	 */
+	record Place(Waiter waiter, long since, long heard, @Nullable Bid bid) {
+
+		/**
+		 * The claim of a waiter, as far as a grant needs it.
+		 *
+		 * @param number the number of the claim
+		 * @param owner the owner token of the claim
+		 * @param lease for how long the key is granted, in microseconds
+		 * @param time when the claim was made
+		 */
+		record Bid(long number, String owner, long lease, long time) {
+		}
+
+		Place heard(long time) {
+			return new Place(this.waiter, this.since, time, this.bid);
+		}
+
+		boolean isWithin(long time, long now) {
+			return now >= this.heard && now - this.heard < time;
+		}
+
+		/**
+		 * Returns whether the place has a bid already that differs in its time only.
+		 */
+		boolean isFor(@Nullable Bid other) {
+			Bid same = this.bid;
+			return (same == null || other == null) ? same == other
+					: same.number == other.number && same.lease == other.lease && same.owner.equals(other.owner);
+		}
+
+		/**
+		 * Returns whether the waiter has asked only once.
+		 */
+		boolean isNew() {
+			return this.bid != null && !this.waiter.isFair() && this.heard <= this.since;
+		}
+
+	}
+
+	/**
+	 * Reads a state.
+	 * @param holders what {@link #holders()} returned
+	 * @param end what {@link #end()} returned
+	 * @param waiters what {@link #waiters()} returned
+	 * @param fencingToken what {@link #fencingToken()} returned
+	 * @return the state
+	 * @throws IllegalArgumentException if a text is none that this version writes; the
+	 * message says which
+	 */
+	public static KeyState of(String holders, long end, String waiters, long fencingToken) {
+		List<Held> held = new ArrayList<>(1);
+		for (String text : split(holders)) {
+			held.add(readHolder(text, end));
+		}
+		List<Place> places = new ArrayList<>();
+		long lastHeard = 0;
+		long pardon = 0;
+		for (String text : split(waiters)) {
+			Matcher signs = SIGNS.matcher(text);
+			if (signs.matches()) {
+				lastHeard = time(signs.group(1));
+				pardon = (signs.group(2) != null) ? time(signs.group(2)) : 0;
+			}
+			else {
+				places.add(readPlace(text));
+			}
+		}
+		return new KeyState(List.copyOf(held), List.copyOf(places), fencingToken, lastHeard, pardon);
+	}
+
+	private static String[] split(String text) {
+		return text.equals(NOBODY) ? new String[0] : text.split(SEPARATOR, -1);
+	}
+
+	private static Held readHolder(String text, long end) {
+		Matcher parts = HOLDER.matcher(text);
+		if (!parts.matches()) {
+			throw new IllegalArgumentException("'" + text + "' describes no holder of a lock");
+		}
+		State state = switch (parts.group(2)) {
+			case "held" -> State.OWNER;
+			case "reserved" -> State.RESERVATION;
+			default -> State.EXPIRING;
+		};
+		String name = parts.group(3);
+		String until = parts.group(4);
+		return new Held(waiter(parts.group(1), name), state, name, (until != null) ? time(until) : end);
+	}
+
+	private static Place readPlace(String text) {
+		Matcher parts = PLACE.matcher(text);
+		if (!parts.matches()) {
+			throw new IllegalArgumentException("'" + text + "' describes no waiter for a lock");
+		}
+		Waiter waiter = waiter(parts.group(1), parts.group(2));
+		long since = time(parts.group(3));
+		long heard = time(parts.group(4));
+		Place.Bid bid = (parts.group(5) == null) ? null : new Place.Bid(Long.parseLong(parts.group(5)), parts.group(6),
+				1_000 * Long.parseLong(parts.group(7)), time(parts.group(8)));
+		return new Place(waiter, since, heard, bid);
+	}
+
+	private static Waiter waiter(String kind, String name) {
+		String instance = Claim.instanceOf(name);
+		return switch (kind) {
+			case "exclusive" -> Waiter.exclusive(instance);
+			case "shared" -> Waiter.shared(instance);
+			case "fair" -> Waiter.fair(instance, name);
+			default -> Waiter.permits(instance, Integer.parseInt(kind.substring("permit-".length())));
+		};
+	}
+
+	private static long time(String text) {
+		try {
+			return ChronoUnit.MICROS.between(Instant.EPOCH, Instant.parse(text));
+		}
+		catch (DateTimeParseException ex) {
+			throw new IllegalArgumentException("'" + text + "' is no time", ex);
+		}
+	}
+
+	/**
+	 * Returns the text of the holders. A holder whose lease ends last has no time in it:
+	 * that time is the {@linkplain #end() end}.
+	 * @return the text, never empty, without line breaks
+	 */
+	public String holders() {
+		if (this.holders.isEmpty()) {
+			return NOBODY;
+		}
+		long end = end();
+		StringBuilder text = new StringBuilder(64);
+		for (Held held : this.holders) {
+			String state = switch (held.state) {
+				case OWNER -> " held by ";
+				case RESERVATION -> " reserved for ";
+				case EXPIRING -> " expiring by ";
+			};
+			separate(text).append(kind(held.kind)).append(state).append(held.name);
+			if (held.end != end) {
+				text.append(" until ").append(text(held.end));
+			}
+		}
+		return text.toString();
+	}
+
+	/**
+	 * Returns the text of the waiters.
+	 * @return the text, never empty, without line breaks
+	 */
+	public String waiters() {
+		if (this.places.isEmpty()) {
+			return NOBODY;
+		}
+		StringBuilder text = new StringBuilder(128);
+		for (Place place : this.places) {
+			separate(text).append(kind(place.waiter)).append(' ').append(nameOf(place.waiter));
+			text.append(" since ").append(text(place.since)).append(" heard ").append(text(place.heard));
+			Place.Bid bid = place.bid;
+			if (bid != null) {
+				text.append(" claim ").append(bid.number).append(" of ").append(bid.owner);
+				text.append(" for ").append(bid.lease / 1_000).append(" ms made ").append(text(bid.time));
+			}
+		}
+		separate(text).append("last heard ").append(text(this.lastHeard));
+		if (this.pardon > 0) {
+			text.append(" silence counts from ").append(text(this.pardon));
+		}
+		return text.toString();
+	}
+
+	private static StringBuilder separate(StringBuilder text) {
+		return text.isEmpty() ? text : text.append(SEPARATOR);
+	}
+
+	private static String kind(Waiter waiter) {
+		return waiter.isFair() ? "fair" : waiter.isShared() ? "shared"
+				: (waiter.permits() > 1) ? "permit-" + waiter.permits() : "exclusive";
+	}
+
+	static String nameOf(Waiter waiter) {
+		String ticket = waiter.ticket();
+		return (ticket != null) ? ticket : waiter.instance();
+	}
+
+	private static String text(long micros) {
+		return Instant.EPOCH.plus(micros, ChronoUnit.MICROS).toString();
+	}
+
+	/**
+	 * Returns when the last lease ends, so that the key is free unless it is renewed.
+	 * @return the time in microseconds since 1970, 0 if the key has no holder
+	 */
+	public long end() {
+		long end = 0;
+		for (Held held : this.holders) {
+			end = Math.max(end, held.end);
+		}
+		return end;
+	}
+
+	/**
+	 * Returns the last fencing token.
+	 * @return the token, 0 if there was none
+	 */
+	public long fencingToken() {
+		return this.token;
+	}
+
+	/**
+	 * Returns whether nothing is lost if the key is forgotten: it is free, nobody waits,
+	 * and any further fencing token is greater than the last one.
+	 * @param now the time in microseconds since 1970
+	 * @return {@code true} if the key may be forgotten
+	 */
+	public boolean isObsolete(long now) {
+		return this.places.isEmpty() && end() <= now && this.token < now;
+	}
+
+	LockStatus describe(String key, long now) {
+		return LockStatus.of(key,
+				this.holders.stream()
+					.filter((held) -> held.end > now)
+					.map((held) -> held.holder()
+						.describe(LockMode.EXCLUSIVE, Duration.of(held.end - now, ChronoUnit.MICROS))
+						.permit(held.isPermit()))
+					.toList(),
+				this.places.stream().map((place) -> place.waiter.describe()).toList());
+	}
+
+	@Override
+	public boolean equals(@Nullable Object other) {
+		return this == other || (other instanceof KeyState state && this.holders.equals(state.holders)
+				&& this.places.equals(state.places) && this.token == state.token
+				&& this.lastHeard == state.lastHeard && this.pardon == state.pardon);
+	}
+
+	@Override
+	public int hashCode() {
+		return this.holders.hashCode() + this.places.hashCode();
+	}
+
+	@Override
+	public String toString() {
+		return String.format(Locale.ROOT, "KeyState[holders=%s, end=%s, waiters=%s, fencingToken=%d]", holders(),
+				text(end()), waiters(), this.token);
+	}
+
+}

@@ -1,0 +1,697 @@
+package io.github.distributedlock.backend;
+
+import java.time.Duration;
+import java.time.temporal.ChronoUnit;
+import java.util.ArrayList;
+import java.util.Comparator;
+import java.util.HashSet;
+import java.util.List;
+import java.util.Set;
+import java.util.function.Predicate;
+
+import io.github.distributedlock.LockMode;
+import io.github.distributedlock.backend.Holder.State;
+import io.github.distributedlock.backend.KeyState.Held;
+import io.github.distributedlock.backend.KeyState.Place;
+import io.github.distributedlock.backend.KeyState.Place.Bid;
+import io.github.distributedlock.backend.LockBackend.HandOverResult;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * One step on one key, and the rules of who gets a key next. A step begins with a
+ * {@link KeyState} and the time. One method carries the step out. The step ends with
+ * another {@code KeyState}, and with the notifications of the waiters that it has woken.
+ * <p>
+ * Confined to one thread; does no I/O. Lists are replaced, never changed. Times are
+ * microseconds by the clock of the store.
+ *
+ * <h2>Who gets a key</h2>
+ *
+ * A free key is for the first that asks, but a fair request lets older waiters go first,
+ * and so does a request with permits. A reader joins readers unless a writer waits. A
+ * released key is granted to the oldest waiter, or reserved for that waiter, or reserved
+ * for all that come first and may have the key together.
+ *
+ * <h2>Who is dead</h2>
+ *
+ * A waiter asks again and again. A waiter that was silent for too long is dead, and loses
+ * its place. If all were silent, the store was paused, and all are pardoned: their
+ * silence counts from then on. A waiter that is still silent when the store is paused
+ * again is not pardoned twice, or rare steps would let the dead live for ever. If a
+ * waiter asked at a time that is yet to come, the clock was set back, and all are
+ * pardoned, too.
+ * <p>
+ * The scripts of the store in Redis have the same rules.
+ */
+class KeyStep {
+
+	/**
+	 * Nobody has asked for so long: the queue is forgotten. A waiter that has asked only
+	 * once, so long ago, may ask without its name by now, and its silence says nothing.
+	 */
+	private static final long FORGOTTEN = 10_000_000;
+
+	private final String key;
+
+	private final Settings settings;
+
+	private final long now;
+
+	private final KeyState before;
+
+	/**
+	 * Holders whose time is not over, in the order in which they came.
+	 */
+	private List<Held> holders;
+
+	/**
+	 * Waiters, oldest first.
+	 */
+	private List<Place> places;
+
+	private long token;
+
+	private long lastHeard;
+
+	private long pardon;
+
+	private List<ReleaseNotification> notifications = List.of();
+
+	/**
+	 * What differs from store to store.
+	 *
+	 * @param reservation for how long a key is kept for the waiter whose turn it is
+	 * @param silence after how long a silent waiter is dead, and its claim is not granted
+	 * any more; 0 if a waiter is dead that does not hear, and only then
+	 * @param pulse for how long a waiter that has asked for the same again need not be
+	 * written
+	 * @param hears returns {@code false} for an instance that is known to hear no
+	 * notifications
+	 */
+	record Settings(long reservation, long silence, long pulse, Predicate<String> hears) {
+	}
+
+	KeyStep(String key, KeyState state, Settings settings, long now) {
+		this.key = key;
+		this.settings = settings;
+		this.now = now;
+		this.before = state;
+		this.holders = state.holders;
+		this.places = state.places;
+		this.token = state.token;
+		this.lastHeard = state.lastHeard;
+		this.pardon = state.pardon;
+		for (Held held : state.holders) {
+			if (held.end() <= now) {
+				remove(held);
+			}
+		}
+		if (settings.silence > 0 && !this.places.isEmpty() && now - this.lastHeard >= FORGOTTEN) {
+			clearPlaces();
+		}
+	}
+
+	static long micros(Duration time) {
+		return time.toNanos() / 1_000;
+	}
+
+	/**
+	 * Ends the step.
+	 * @return what has become of the key; the state before if that is the same
+	 */
+	final KeyState state() {
+		KeyState state = this.before;
+		if (this.holders == state.holders && this.places == state.places && this.token == state.token
+				&& this.lastHeard == state.lastHeard && this.pardon == state.pardon) {
+			return state;
+		}
+		return new KeyState(this.holders, this.places, this.token, this.lastHeard, this.pardon);
+	}
+
+	/**
+	 * Returns the notifications of the waiters that were woken, in that order.
+	 */
+	final List<ReleaseNotification> notifications() {
+		return this.notifications;
+	}
+
+	/**
+	 * Makes the claim's owner a holder, if it may be one.
+	 * @param registers whether the claim's waiter waits otherwise
+	 */
+	AcquireResult acquire(Claim claim, boolean registers) {
+		skipReservationOfDead(claim.waiter());
+		if (mayTake(claim, registers)) {
+			return take(claim, registers);
+		}
+		if (registers) {
+			register(claim);
+		}
+		if (this.holders.isEmpty()) {
+			// Others come first, and what was reserved for the first of them has run out.
+			wakeNext(claim.waiter());
+		}
+		else if (hasPermits() && fits(claim.waiter())) {
+			admit(); // Others come first here, too.
+		}
+		else {
+			return busy(claim);
+		}
+		boolean isNext = this.holders.isEmpty() || isOwned(claim.owner()) || isKept(claim, registers);
+		return isNext ? take(claim, registers) : busy(claim);
+	}
+
+	/**
+	 * Passes a key on inside an instance: to the next claim at once, or to the waiters,
+	 * behind which that instance then waits.
+	 */
+	HandOverResult pass(String owner, Claim next, boolean yields) {
+		if (!isExclusive() || !isOwned(owner)) {
+			return HandOverResult.of(false, acquire(next, true));
+		}
+		if (!yields) {
+			return HandOverResult.of(true, take(next, true));
+		}
+		unregister(next.waiter());
+		this.holders = List.of();
+		wakeNext(next.waiter());
+		return HandOverResult.of(true, acquire(next, true));
+	}
+
+	/**
+	 * Takes the key from an owner, and gives a free one, or a permit, to those that are
+	 * next.
+	 * @return whether the owner had the key
+	 */
+	boolean release(String owner) {
+		Held held = owner(owner);
+		if (held != null) {
+			leave(held);
+		}
+		if (this.holders.isEmpty()) {
+			wakeNext(Waiter.fair(Claim.instanceOf(owner), owner));
+		}
+		else if (hasPermits() && !this.places.isEmpty()) {
+			removeDead(Waiter.fair(Claim.instanceOf(owner), owner));
+			admit();
+		}
+		return held != null;
+	}
+
+	boolean renew(String owner, Duration lease) {
+		Held held = owner(owner);
+		if (held != null) {
+			replace(held, held.until(Math.max(held.end(), this.now + micros(lease))));
+		}
+		return held != null;
+	}
+
+	/**
+	 * Leaves the key busy for some time without its owner, so that no late renewal
+	 * revives the lock.
+	 */
+	boolean leaveToExpire(String owner, Duration rest) {
+		Held held = owner(owner);
+		if (held != null) {
+			leave(held);
+			add(new Held(held.kind(), State.EXPIRING, owner, this.now + micros(rest)));
+		}
+		return held != null;
+	}
+
+	/**
+	 * Ends the place of a waiter, and gives up what is reserved for that waiter, or was
+	 * granted to one of these owners.
+	 */
+	void withdraw(Waiter waiter, Set<String> owners) {
+		unregister(waiter);
+		Held kept = reservation(waiter);
+		if (kept != null) {
+			remove(kept);
+		}
+		else if (isExclusive() && owners.stream().anyMatch(this::isOwned)) {
+			this.holders = List.of();
+		}
+		if (this.holders.isEmpty()) {
+			wakeNext(waiter);
+		}
+		else if (!isExclusive()) {
+			removeDead(waiter);
+			admit();
+		}
+	}
+
+	/**
+	 * Undoes a claim, and what the claim has registered unless another claim of the same
+	 * waiter came later.
+	 */
+	void forget(Claim claim) {
+		Place place = place(claim.waiter());
+		if (place != null && place.bid() != null && place.bid().owner().equals(claim.owner())) {
+			unregister(claim.waiter());
+		}
+		release(claim.owner());
+	}
+
+	/**
+	 * Lets the owner of a key share it from now on, until the end of its lease.
+	 * @return whether the owner has the key
+	 */
+	boolean downgrade(String owner) {
+		Held held = owner(owner);
+		if (held == null || held.isPermit()) {
+			return false;
+		}
+		if (!held.kind().isShared()) {
+			replace(held, Held.owner(Waiter.shared(Claim.instanceOf(owner)), owner, held.end()));
+			removeDead(Waiter.fair(Claim.instanceOf(owner), owner));
+			admit();
+		}
+		return true;
+	}
+
+	/**
+	 * Returns whether the claim may have the key now.
+	 */
+	boolean mayTake(Claim claim, boolean registers) {
+		if (claim.permits() > 1) {
+			return mayHavePermit(claim, registers);
+		}
+		if (claim.mode() == LockMode.SHARED) {
+			return mayRead(claim);
+		}
+		if (this.holders.isEmpty()) {
+			return !claim.fair() || isFirst(claim.waiter());
+		}
+		return isExclusive() && (isOwned(claim.owner()) || reservation(claim.waiter()) != null
+				|| claim.replaced().stream().anyMatch(this::isOwned));
+	}
+
+	/**
+	 * Returns whether a reader may come in: beside other readers, unless a writer waits.
+	 */
+	boolean mayRead(Claim claim) {
+		return this.holders.isEmpty() || (isShared()
+				&& (isOwned(claim.owner()) || reservation(claim.waiter()) != null || !writerWaits(claim.waiter())));
+	}
+
+	/**
+	 * Returns whether a claim may have a permit. Such a claim passes no waiter that came
+	 * before, not even the waiter of its own instance if it does not wait itself.
+	 */
+	boolean mayHavePermit(Claim claim, boolean registers) {
+		if (hasPermits() && (isOwned(claim.owner()) || isKept(claim, registers))) {
+			return true;
+		}
+		if (!fits(claim.waiter())) {
+			return false;
+		}
+		removeDead(registers ? claim.waiter() : Waiter.fair(claim.instance(), claim.owner()));
+		return this.places.isEmpty() || (registers && oldest().waiter().equals(claim.waiter()));
+	}
+
+	/**
+	 * Returns whether a waiter may have the key together with those that have it now.
+	 */
+	boolean fits(Waiter waiter) {
+		return this.holders.isEmpty()
+				|| (waiter.isShared() ? isShared() : hasPermits() && this.holders.size() < waiter.permits());
+	}
+
+	private boolean writerWaits(Waiter caller) {
+		removeDead(caller);
+		return this.places.stream().anyMatch((place) -> !place.waiter().isShared());
+	}
+
+	/**
+	 * Returns whether a key is reserved for a claim. A permit is reserved for claims that
+	 * wait.
+	 */
+	private boolean isKept(Claim claim, boolean registers) {
+		return (registers || isExclusive()) && reservation(claim.waiter()) != null;
+	}
+
+	private AcquireResult take(Claim claim, boolean registers) {
+		if (claim.fenced()) {
+			// The time, so that tokens grow also where the last one was forgotten.
+			this.token = Math.max(this.token + 1, this.now);
+		}
+		unregister(claim.waiter());
+		Held before = owner(claim.owner());
+		Held kept = reservation(claim.waiter());
+		if (isExclusive() && before == null) {
+			this.holders = List.of();
+		}
+		else if (kept != null && claim.permits() > 1 && registers) {
+			remove(kept);
+		}
+		long end = this.now + micros(claim.lease());
+		if (before == null) {
+			add(Held.owner(claim.waiter(), claim.owner(), end));
+		}
+		else if (before.end() < end) {
+			replace(before, before.until(end));
+		}
+		return claim.fenced() ? AcquireResult.fenced(this.token) : AcquireResult.ACQUIRED;
+	}
+
+	/**
+	 * Says who has the key, and for how long the claim is out of question.
+	 */
+	private AcquireResult busy(Claim claim) {
+		List<Held> all = this.holders.stream().sorted(Comparator.comparingLong(Held::end)).toList();
+		int left = all.size() - ((hasPermits() && claim.permits() > 1) ? claim.permits() : 1);
+		Held last = all.get((left >= 0) ? left : all.size() - 1);
+		return AcquireResult.busy(all.get(0).holder(), Duration.of(last.end() - this.now, ChronoUnit.MICROS));
+	}
+
+	/**
+	 * Gives a waiter a place behind all others, unless it has one.
+	 */
+	private void register(Claim claim) {
+		Waiter waiter = claim.waiter();
+		Bid bid = (claim.number() > 0) ? new Bid(claim.number(), claim.owner(), micros(claim.grantLease()), this.now)
+				: null;
+		Place place = place(waiter);
+		if (place != null && place.isWithin(this.settings.pulse, this.now) && place.isFor(bid)) {
+			return;
+		}
+		List<Place> all = new ArrayList<>(this.places.size() + 1);
+		for (Place each : this.places) {
+			if (each == place) {
+				all.add(new Place(waiter, each.since(), this.now, bid));
+			}
+			else {
+				all.add(group(each.waiter()).equals(group(waiter)) ? each.heard(this.now) : each);
+			}
+		}
+		if (place == null) {
+			all.add(new Place(waiter, this.now, this.now, bid));
+		}
+		this.places = all;
+		this.lastHeard = this.now;
+	}
+
+	private void unregister(Waiter waiter) {
+		Place place = place(waiter);
+		if (place != null) {
+			this.places = without(this.places, place);
+			if (this.places.isEmpty()) {
+				clearPlaces();
+			}
+		}
+	}
+
+	private void clearPlaces() {
+		this.places = List.of();
+		this.lastHeard = 0;
+		this.pardon = 0;
+	}
+
+	/**
+	 * Gives a key that is free to the waiter that is next, or to all that are and may
+	 * have the key together. A fair request keeps its place until it has the key.
+	 */
+	void wakeNext(Waiter caller) {
+		if (this.places.isEmpty() || grant(oldest())) {
+			return;
+		}
+		removeDead(caller);
+		while (!this.places.isEmpty()) {
+			Place next = oldest();
+			Waiter waiter = next.waiter();
+			boolean bids = bid(next) != null;
+			if (waiter.isShared() || waiter.permits() > 1) {
+				if (admit()) {
+					return;
+				}
+			}
+			else if (grant(next)) {
+				return;
+			}
+			else {
+				if (!waiter.isFair()) {
+					unregister(waiter);
+				}
+				if ((!bids && notify(waiter)) || waiter.isFair()) {
+					this.holders = List.of(Held.reservation(waiter, this.now + this.settings.reservation));
+					return;
+				}
+			}
+		}
+	}
+
+	/**
+	 * Makes what a waiter has claimed the owner of a key that is free.
+	 * @return {@code false} if the waiter does not hear, or has not claimed the key
+	 * lately
+	 */
+	boolean grant(Place place) {
+		Bid bid = bid(place);
+		Waiter waiter = place.waiter();
+		if (bid == null || !this.settings.hears.test(waiter.instance())) {
+			return false;
+		}
+		unregister(waiter);
+		this.holders = List.of(Held.owner(waiter, bid.owner(), this.now + bid.lease()));
+		woken(ReleaseNotification.granted(this.key, waiter, bid.owner(), bid.number()));
+		return true;
+	}
+
+	/**
+	 * Returns what may be granted to a waiter, {@code null} if it may be dead.
+	 */
+	private @Nullable Bid bid(Place place) {
+		Bid bid = place.bid();
+		boolean alone = !place.waiter().isShared() && place.waiter().permits() == 1;
+		long age = (bid != null) ? this.now - bid.time() : 0;
+		return (alone && (this.settings.silence == 0 || (age >= 0 && age < this.settings.silence))) ? bid : null;
+	}
+
+	/**
+	 * Reserves a key for the waiters that come first and may have it together, as long as
+	 * they fit.
+	 * @return whether there are any
+	 */
+	boolean admit() {
+		boolean admitted = false;
+		while (!this.places.isEmpty()) {
+			Waiter waiter = oldest().waiter();
+			boolean joins = waiter.isShared() || waiter.permits() > 1;
+			if (!joins || !fits(waiter)) {
+				return admitted;
+			}
+			unregister(waiter);
+			if (notify(waiter)) {
+				Held kept = reservation(waiter);
+				if (kept != null) {
+					remove(kept);
+				}
+				add(Held.reservation(waiter, this.now + this.settings.reservation));
+				admitted = true;
+			}
+		}
+		return admitted;
+	}
+
+	/**
+	 * Tells a waiter that a key is reserved for it.
+	 * @return {@code false} if the waiter is known not to hear
+	 */
+	private boolean notify(Waiter waiter) {
+		boolean hears = this.settings.hears.test(waiter.instance());
+		if (hears) {
+			woken(ReleaseNotification.of(this.key, waiter));
+		}
+		return hears;
+	}
+
+	private void woken(ReleaseNotification notification) {
+		this.notifications = with(this.notifications, notification);
+	}
+
+	/**
+	 * Drops the reservation for a fair request that has died, so that another one need
+	 * not wait for its end.
+	 */
+	private void skipReservationOfDead(Waiter caller) {
+		Held first = this.holders.isEmpty() ? null : this.holders.get(0);
+		if (first == null || first.state() != State.RESERVATION || !first.kind().isFair()) {
+			return;
+		}
+		if (first.end() - this.now > this.settings.reservation) {
+			// The clock was set back.
+			replace(first, first.until(this.now + this.settings.reservation));
+		}
+		if (caller.isFair() && !first.kind().equals(caller) && removeDead(caller).contains(group(first.kind()))) {
+			this.holders = List.of();
+		}
+	}
+
+	/**
+	 * Removes the places of waiters that are dead.
+	 * @param caller the waiter that asks, which is alive
+	 * @return the groups that are dead
+	 */
+	private Set<Waiter> removeDead(Waiter caller) {
+		if (this.places.isEmpty()) {
+			return Set.of();
+		}
+		Set<Waiter> dead = dead(group(caller));
+		for (Place place : this.places) {
+			if (dead.contains(group(place.waiter()))) {
+				unregister(place.waiter());
+			}
+		}
+		return dead;
+	}
+
+	/**
+	 * Returns the groups of waiters that were silent for too long, but that of the
+	 * caller.
+	 */
+	Set<Waiter> dead(Waiter caller) {
+		if (this.settings.silence == 0) {
+			return groups((place) -> !this.settings.hears.test(place.waiter().instance()));
+		}
+		long newest = Math.max(this.lastHeard, this.pardon);
+		long limit = this.now - this.settings.silence;
+		if (newest > this.now) {
+			pardonAll();
+			return Set.of();
+		}
+		if (newest <= limit) {
+			limit = this.pardon - 1_000;
+			this.pardon = this.now;
+		}
+		else if (this.pardon > limit) {
+			return Set.of();
+		}
+		else {
+			this.pardon = 0;
+		}
+		long last = limit;
+		return groups((place) -> place.heard() <= last && !group(place.waiter()).equals(caller)
+				&& !(place.isNew() && this.now - place.heard() >= FORGOTTEN));
+	}
+
+	private Set<Waiter> groups(Predicate<Place> chosen) {
+		Set<Waiter> groups = new HashSet<>();
+		this.places.stream().filter(chosen).forEach((place) -> groups.add(group(place.waiter())));
+		return groups;
+	}
+
+	/**
+	 * Takes all waiters for alive, since the clock was set back.
+	 */
+	private void pardonAll() {
+		long time = this.now - 1_000;
+		this.places = this.places.stream().map((place) -> {
+			Bid bid = place.bid();
+			return new Place(place.waiter(), Math.min(place.since(), time - 1), time,
+					(bid != null && bid.time() <= this.now) ? bid : null);
+		}).toList();
+		this.lastHeard = time;
+		this.pardon = this.now;
+	}
+
+	/**
+	 * Returns the waiters that are heard together, as one of them: all fair requests of
+	 * an instance. Any other waiter is a group by itself.
+	 */
+	private static Waiter group(Waiter waiter) {
+		return waiter.isFair() ? Waiter.fair(waiter.instance(), "") : waiter;
+	}
+
+	private Place oldest() {
+		return this.places.get(0);
+	}
+
+	private boolean isFirst(Waiter waiter) {
+		removeDead(waiter);
+		return this.places.isEmpty() || oldest().waiter().equals(waiter);
+	}
+
+	private @Nullable Place place(Waiter waiter) {
+		for (Place place : this.places) {
+			if (place.waiter().equals(waiter)) {
+				return place;
+			}
+		}
+		return null;
+	}
+
+	private @Nullable Held owner(String owner) {
+		for (Held held : this.holders) {
+			if (held.isOwnedBy(owner)) {
+				return held;
+			}
+		}
+		return null;
+	}
+
+	private boolean isOwned(String owner) {
+		return owner(owner) != null;
+	}
+
+	private @Nullable Held reservation(Waiter waiter) {
+		for (Held held : this.holders) {
+			if (held.isReservedFor(waiter)) {
+				return held;
+			}
+		}
+		return null;
+	}
+
+	private boolean isExclusive() {
+		return !this.holders.isEmpty() && this.holders.get(0).isExclusive();
+	}
+
+	private boolean isShared() {
+		return !this.holders.isEmpty() && this.holders.get(0).kind().isShared();
+	}
+
+	private boolean hasPermits() {
+		return !this.holders.isEmpty() && this.holders.get(0).isPermit();
+	}
+
+	/**
+	 * Takes a holder off the key, and from a reader also what is reserved for the readers
+	 * of its instance.
+	 */
+	private void leave(Held held) {
+		remove(held);
+		Held kept = held.kind().isShared() ? reservation(Waiter.shared(held.kind().instance())) : null;
+		if (kept != null) {
+			remove(kept);
+		}
+	}
+
+	private void add(Held held) {
+		this.holders = with(this.holders, held);
+	}
+
+	private void remove(Held held) {
+		this.holders = without(this.holders, held);
+	}
+
+	private void replace(Held held, Held other) {
+		if (!other.equals(held)) {
+			this.holders = this.holders.stream().map((each) -> (each == held) ? other : each).toList();
+		}
+	}
+
+	private static <T> List<T> with(List<T> all, T one) {
+		if (all.isEmpty()) {
+			return List.of(one);
+		}
+		List<T> more = new ArrayList<>(all);
+		more.add(one);
+		return List.copyOf(more);
+	}
+
+	private static <T> List<T> without(List<T> all, T one) {
+		return (all.size() == 1) ? List.of() : all.stream().filter((each) -> each != one).toList();
+	}
+
+}

@@ -1,0 +1,193 @@
+package io.github.distributedlock.backend;
+
+import java.time.Duration;
+import java.util.List;
+import java.util.Set;
+import java.util.concurrent.ThreadLocalRandom;
+import java.util.concurrent.locks.LockSupport;
+import java.util.function.Function;
+
+import io.github.distributedlock.LockBackendException;
+import io.github.distributedlock.LockException;
+import io.github.distributedlock.LockStatus;
+
+/**
+ * A store of whatever can read a value, and write the value if nobody has changed it
+ * since: a table, a document store, a coordination service. Offers all that locks can do,
+ * and has each rule of who gets a key next: a subclass {@linkplain #read reads},
+ * {@linkplain #write writes if unchanged}, and {@linkplain #send notifies} if it can.
+ * <p>
+ * Each step reads the state of a key, decides what becomes of it, and writes it; if
+ * another step came between, the step begins anew.
+ *
+ * @since 1.0
+ */
+public abstract class OptimisticLockBackend implements LockBackend {
+
+	/**
+	 * So often a key may change between a read and a write.
+	 */
+	private static final int MOST_ATTEMPTS = 100;
+
+	/**
+	 * The first pause after a change of others. Many may have been woken together.
+	 */
+	private static final long CONFLICT_NANOS = 200_000;
+
+	private static final Set<LockFeature> FEATURES = Set.of(LockFeature.SHARED, LockFeature.PERMITS, LockFeature.FAIR,
+			LockFeature.FENCING, LockFeature.INSPECTION, LockFeature.PLACES, LockFeature.HAND_OVER,
+			LockFeature.DOWNGRADE);
+
+	private final KeyStep.Settings settings;
+
+	private final Duration reservation;
+
+	/**
+	 * Creates a store.
+	 * @param reservation how often a waiter asks at least; see {@link #reservation()}
+	 * @param silence after how long a waiter that has not asked has died, several times
+	 * as long as the reservation; zero if an instance has died when it
+	 * {@linkplain #hears does not hear}, and only then
+	 */
+	protected OptimisticLockBackend(Duration reservation, Duration silence) {
+		this.reservation = reservation;
+		this.settings = new KeyStep.Settings(KeyStep.micros(reservation), KeyStep.micros(silence), 0, this::hears);
+	}
+
+	/**
+	 * What a store has read.
+	 *
+	 * @param state the state of the key, {@link KeyState#FREE} if nothing is kept of it
+	 * @param now the time by the clock of the store, in microseconds since 1970
+	 * @param version what tells {@link #write} that nobody has changed the key since
+	 */
+	public record Read(KeyState state, long now, Object version) {
+	}
+
+	/**
+	 * Reads what is kept of a key.
+	 * @param key the user's key
+	 * @return the state, the time and the version, as of one moment
+	 */
+	protected abstract Read read(String key);
+
+	/**
+	 * Writes what has become of a key, unless somebody has changed it since it was read.
+	 * @param key the user's key
+	 * @param before what was read
+	 * @param after what is to be kept
+	 * @return {@code false} if the key has changed since, and nothing was written
+	 */
+	protected abstract boolean write(String key, Read before, KeyState after);
+
+	/**
+	 * Notifies the instance of a waiter, after what the notification says was written.
+	 * Never throws: an instance that hears nothing asks again. Does nothing unless the
+	 * store {@linkplain LockFeature#NOTIFICATIONS notifies}.
+	 * @param notification the notification
+	 */
+	protected void send(ReleaseNotification notification) {
+	}
+
+	/**
+	 * Returns whether an instance may hear notifications. Does no I/O.
+	 * @param instance the instance
+	 * @return {@code false} if it is known that it hears none
+	 */
+	protected boolean hears(String instance) {
+		return true;
+	}
+
+	@Override
+	public Set<LockFeature> features() {
+		return FEATURES;
+	}
+
+	@Override
+	public Duration reservation() {
+		return this.reservation;
+	}
+
+	@Override
+	public AcquireResult acquire(Claim claim) {
+		return step(claim.key(), (step) -> step.acquire(claim, false));
+	}
+
+	@Override
+	public AcquireResult acquireOrRegister(Claim claim) {
+		return step(claim.key(), (step) -> step.acquire(claim, true));
+	}
+
+	@Override
+	public HandOverResult pass(String owner, Claim next, boolean yields) {
+		return step(next.key(), (step) -> step.pass(owner, next, yields));
+	}
+
+	@Override
+	public boolean release(String key, String owner) {
+		return step(key, (step) -> step.release(owner));
+	}
+
+	@Override
+	public boolean leaveToExpire(String key, String owner, Duration rest) {
+		return step(key, (step) -> step.leaveToExpire(owner, rest));
+	}
+
+	@Override
+	public List<Boolean> renew(List<Renewal> renewals) {
+		return renewals.stream()
+			.map((each) -> step(each.key(), (step) -> step.renew(each.owner(), each.lease())))
+			.toList();
+	}
+
+	@Override
+	public boolean downgrade(String key, String owner) {
+		return step(key, (step) -> step.downgrade(owner));
+	}
+
+	@Override
+	public void withdraw(String key, Waiter waiter, Set<String> owners) {
+		step(key, (step) -> {
+			step.withdraw(waiter, owners);
+			return true;
+		});
+	}
+
+	@Override
+	public void forget(Claim claim) {
+		step(claim.key(), (step) -> {
+			step.forget(claim);
+			return true;
+		});
+	}
+
+	@Override
+	public LockStatus inspect(String key) {
+		Read read = read(key);
+		return read.state.describe(key, read.now);
+	}
+
+	/**
+	 * Carries out a step, again if another one came between.
+	 */
+	private <T> T step(String key, Function<KeyStep, T> action) {
+		for (int attempt = 1; attempt <= MOST_ATTEMPTS; attempt++) {
+			Read before = read(key);
+			KeyStep step = new KeyStep(key, before.state, this.settings, before.now);
+			T answer = action.apply(step);
+			KeyState after = step.state();
+			if (after == before.state || write(key, before, after)) {
+				step.notifications().forEach(this::send);
+				return answer;
+			}
+			LockSupport.parkNanos(ThreadLocalRandom.current().nextLong(attempt * CONFLICT_NANOS));
+		}
+		throw LockBackendException
+			.of("Lock '" + LockException.printable(key) + "' was changed by others " + MOST_ATTEMPTS
+					+ " times between a read and a write")
+			.retryable(true)
+			.notCarriedOut(true)
+			.build();
+	}
+
+}
