@@ -84,7 +84,8 @@ public record Claim(String key, String owner, Waiter waiter, Duration lease, boo
 	 * @return what it begins with, up to the first colon
 	 */
 	public static String instanceOf(String owner) {
-		return owner.split(":", 2)[0];
+		int colon = owner.indexOf(':');
+		return (colon < 0) ? owner : owner.substring(0, colon);
 	}
 
 	/**

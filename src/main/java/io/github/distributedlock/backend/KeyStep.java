@@ -22,8 +22,8 @@ import org.jspecify.annotations.Nullable;
  * {@link KeyState} and the time. One method carries the step out. The step ends with
  * another {@code KeyState}, and with the notifications of the waiters that it has woken.
  * <p>
- * Confined to one thread; does no I/O. Lists are replaced, never changed. Times are
- * microseconds by the clock of the store.
+ * Confined to one thread; does no I/O. Lists are replaced, never changed, and read by
+ * index, which makes no object. Times are microseconds by the clock of the store.
  *
  * <h2>Who gets a key</h2>
  *
@@ -101,9 +101,9 @@ class KeyStep {
 		this.token = state.token;
 		this.lastHeard = state.lastHeard;
 		this.pardon = state.pardon;
-		for (Held held : state.holders) {
-			if (held.end() <= now) {
-				remove(held);
+		for (int i = 0; i < state.holders.size(); i++) {
+			if (state.holders.get(i).end() <= now) {
+				remove(state.holders.get(i));
 			}
 		}
 		if (settings.silence > 0 && !this.places.isEmpty() && now - this.lastHeard >= FORGOTTEN) {
@@ -125,7 +125,8 @@ class KeyStep {
 				&& this.lastHeard == state.lastHeard && this.pardon == state.pardon) {
 			return state;
 		}
-		return new KeyState(this.holders, this.places, this.token, this.lastHeard, this.pardon);
+		boolean free = this.holders.isEmpty() && this.places.isEmpty() && this.token == 0;
+		return free ? KeyState.FREE : new KeyState(this.holders, this.places, this.token, this.lastHeard, this.pardon);
 	}
 
 	/**
@@ -188,10 +189,10 @@ class KeyStep {
 		if (held != null) {
 			leave(held);
 		}
-		if (this.holders.isEmpty()) {
+		if (!this.places.isEmpty() && this.holders.isEmpty()) {
 			wakeNext(Waiter.fair(Claim.instanceOf(owner), owner));
 		}
-		else if (hasPermits() && !this.places.isEmpty()) {
+		else if (!this.places.isEmpty() && hasPermits()) {
 			removeDead(Waiter.fair(Claim.instanceOf(owner), owner));
 			admit();
 		}
@@ -613,18 +614,18 @@ class KeyStep {
 	}
 
 	private @Nullable Place place(Waiter waiter) {
-		for (Place place : this.places) {
-			if (place.waiter().equals(waiter)) {
-				return place;
+		for (int i = 0; i < this.places.size(); i++) {
+			if (this.places.get(i).waiter().equals(waiter)) {
+				return this.places.get(i);
 			}
 		}
 		return null;
 	}
 
 	private @Nullable Held owner(String owner) {
-		for (Held held : this.holders) {
-			if (held.isOwnedBy(owner)) {
-				return held;
+		for (int i = 0; i < this.holders.size(); i++) {
+			if (this.holders.get(i).isOwnedBy(owner)) {
+				return this.holders.get(i);
 			}
 		}
 		return null;
@@ -635,9 +636,9 @@ class KeyStep {
 	}
 
 	private @Nullable Held reservation(Waiter waiter) {
-		for (Held held : this.holders) {
-			if (held.isReservedFor(waiter)) {
-				return held;
+		for (int i = 0; i < this.holders.size(); i++) {
+			if (this.holders.get(i).isReservedFor(waiter)) {
+				return this.holders.get(i);
 			}
 		}
 		return null;
