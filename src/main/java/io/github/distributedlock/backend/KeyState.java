@@ -39,7 +39,7 @@ public final class KeyState {
 	/**
 	 * The state of a key of which nothing is kept.
 	 */
-	public static final KeyState FREE = new KeyState(List.of(), List.of(), 0, 0, 0);
+	public static final KeyState FREE = new KeyState(List.of(), List.of(), 0, Signs.NONE);
 
 	/**
 	 * Written where there is no holder or no waiter. Some databases take an empty text
@@ -54,9 +54,8 @@ public final class KeyState {
 	private static final Pattern HOLDER = Pattern
 		.compile(KIND + "(held|reserved|expiring) (?:by|for) (\\S+)(?: until (\\S+))?");
 
-	private static final Pattern PLACE = Pattern
-		.compile(KIND + "(\\S+) since (\\S+) heard (\\S+)"
-				+ "(?: claim ([1-9]\\d{0,17}) of (\\S+) for (\\d{1,15}) ms made (\\S+))?");
+	private static final Pattern PLACE = Pattern.compile(KIND + "(\\S+) since (\\S+) heard (\\S+)"
+			+ "(?: claim ([1-9]\\d{0,17}) of (\\S+) for (\\d{1,15}) ms made (\\S+))?");
 
 	private static final Pattern SIGNS = Pattern.compile("last heard (\\S+)(?: silence counts from (\\S+))?");
 
@@ -75,22 +74,27 @@ public final class KeyState {
 	 */
 	final long token;
 
-	/**
-	 * When any waiter registered last, also if it waits no more; 0 if nobody waits.
-	 */
-	final long lastHeard;
+	final Signs signs;
 
-	/**
-	 * The time from which on the silence of waiters counts; 0 if it always does.
-	 */
-	final long pardon;
-
-	KeyState(List<Held> holders, List<Place> places, long token, long lastHeard, long pardon) {
+	KeyState(List<Held> holders, List<Place> places, long token, Signs signs) {
 		this.holders = holders;
 		this.places = places;
 		this.token = token;
-		this.lastHeard = lastHeard;
-		this.pardon = pardon;
+		this.signs = signs;
+	}
+
+	/**
+	 * Signs of life of all waiters together.
+	 *
+	 * @param lastHeard when a waiter asked last, also one that waits no more; 0 if nobody
+	 * waits
+	 * @param pardon the time from which on the silence of waiters counts; 0 if it always
+	 * does
+	 */
+	record Signs(long lastHeard, long pardon) {
+
+		static final Signs NONE = new Signs(0, 0);
+
 	}
 
 	/**
@@ -203,19 +207,17 @@ public final class KeyState {
 			held.add(readHolder(text, end));
 		}
 		List<Place> places = new ArrayList<>();
-		long lastHeard = 0;
-		long pardon = 0;
+		Signs signs = Signs.NONE;
 		for (String text : split(waiters)) {
-			Matcher signs = SIGNS.matcher(text);
-			if (signs.matches()) {
-				lastHeard = time(signs.group(1));
-				pardon = (signs.group(2) != null) ? time(signs.group(2)) : 0;
+			Matcher parts = SIGNS.matcher(text);
+			if (parts.matches()) {
+				signs = new Signs(time(parts.group(1)), (parts.group(2) != null) ? time(parts.group(2)) : 0);
 			}
 			else {
 				places.add(readPlace(text));
 			}
 		}
-		return new KeyState(List.copyOf(held), List.copyOf(places), fencingToken, lastHeard, pardon);
+		return new KeyState(List.copyOf(held), List.copyOf(places), fencingToken, signs);
 	}
 
 	private static String[] split(String text) {
@@ -312,9 +314,9 @@ public final class KeyState {
 				text.append(" for ").append(bid.lease / 1_000).append(" ms made ").append(text(bid.time));
 			}
 		}
-		separate(text).append("last heard ").append(text(this.lastHeard));
-		if (this.pardon > 0) {
-			text.append(" silence counts from ").append(text(this.pardon));
+		separate(text).append("last heard ").append(text(this.signs.lastHeard));
+		if (this.signs.pardon > 0) {
+			text.append(" silence counts from ").append(text(this.signs.pardon));
 		}
 		return text.toString();
 	}
@@ -324,8 +326,8 @@ public final class KeyState {
 	}
 
 	private static String kind(Waiter waiter) {
-		return waiter.isFair() ? "fair" : waiter.isShared() ? "shared"
-				: (waiter.permits() > 1) ? "permit-" + waiter.permits() : "exclusive";
+		return waiter.isFair() ? "fair"
+				: waiter.isShared() ? "shared" : (waiter.permits() > 1) ? "permit-" + waiter.permits() : "exclusive";
 	}
 
 	static String nameOf(Waiter waiter) {
@@ -381,8 +383,7 @@ public final class KeyState {
 	@Override
 	public boolean equals(@Nullable Object other) {
 		return this == other || (other instanceof KeyState state && this.holders.equals(state.holders)
-				&& this.places.equals(state.places) && this.token == state.token
-				&& this.lastHeard == state.lastHeard && this.pardon == state.pardon);
+				&& this.places.equals(state.places) && this.token == state.token && this.signs.equals(state.signs));
 	}
 
 	@Override

@@ -14,6 +14,7 @@ import io.github.distributedlock.backend.Holder.State;
 import io.github.distributedlock.backend.KeyState.Held;
 import io.github.distributedlock.backend.KeyState.Place;
 import io.github.distributedlock.backend.KeyState.Place.Bid;
+import io.github.distributedlock.backend.KeyState.Signs;
 import io.github.distributedlock.backend.LockBackend.HandOverResult;
 import org.jspecify.annotations.Nullable;
 
@@ -71,9 +72,7 @@ class KeyStep {
 
 	private long token;
 
-	private long lastHeard;
-
-	private long pardon;
+	private Signs signs;
 
 	private List<ReleaseNotification> notifications = List.of();
 
@@ -99,14 +98,13 @@ class KeyStep {
 		this.holders = state.holders;
 		this.places = state.places;
 		this.token = state.token;
-		this.lastHeard = state.lastHeard;
-		this.pardon = state.pardon;
+		this.signs = state.signs;
 		for (int i = 0; i < state.holders.size(); i++) {
 			if (state.holders.get(i).end() <= now) {
 				remove(state.holders.get(i));
 			}
 		}
-		if (settings.silence > 0 && !this.places.isEmpty() && now - this.lastHeard >= FORGOTTEN) {
+		if (settings.silence > 0 && !this.places.isEmpty() && now - this.signs.lastHeard() >= FORGOTTEN) {
 			clearPlaces();
 		}
 	}
@@ -122,11 +120,11 @@ class KeyStep {
 	final KeyState state() {
 		KeyState state = this.before;
 		if (this.holders == state.holders && this.places == state.places && this.token == state.token
-				&& this.lastHeard == state.lastHeard && this.pardon == state.pardon) {
+				&& this.signs == state.signs) {
 			return state;
 		}
 		boolean free = this.holders.isEmpty() && this.places.isEmpty() && this.token == 0;
-		return free ? KeyState.FREE : new KeyState(this.holders, this.places, this.token, this.lastHeard, this.pardon);
+		return free ? KeyState.FREE : new KeyState(this.holders, this.places, this.token, this.signs);
 	}
 
 	/**
@@ -390,7 +388,7 @@ class KeyStep {
 			all.add(new Place(waiter, this.now, this.now, bid));
 		}
 		this.places = all;
-		this.lastHeard = this.now;
+		this.signs = new Signs(this.now, this.signs.pardon());
 	}
 
 	private void unregister(Waiter waiter) {
@@ -405,8 +403,7 @@ class KeyStep {
 
 	private void clearPlaces() {
 		this.places = List.of();
-		this.lastHeard = 0;
-		this.pardon = 0;
+		this.signs = Signs.NONE;
 	}
 
 	/**
@@ -555,21 +552,22 @@ class KeyStep {
 		if (this.settings.silence == 0) {
 			return groups((place) -> !this.settings.hears.test(place.waiter().instance()));
 		}
-		long newest = Math.max(this.lastHeard, this.pardon);
+		long pardon = this.signs.pardon();
+		long newest = Math.max(this.signs.lastHeard(), pardon);
 		long limit = this.now - this.settings.silence;
 		if (newest > this.now) {
 			pardonAll();
 			return Set.of();
 		}
 		if (newest <= limit) {
-			limit = this.pardon - 1_000;
-			this.pardon = this.now;
+			limit = pardon - 1_000;
+			this.signs = new Signs(this.signs.lastHeard(), this.now);
 		}
-		else if (this.pardon > limit) {
+		else if (pardon > limit) {
 			return Set.of();
 		}
-		else {
-			this.pardon = 0;
+		else if (pardon > 0) {
+			this.signs = new Signs(this.signs.lastHeard(), 0);
 		}
 		long last = limit;
 		return groups((place) -> place.heard() <= last && !group(place.waiter()).equals(caller)
@@ -592,8 +590,7 @@ class KeyStep {
 			return new Place(place.waiter(), Math.min(place.since(), time - 1), time,
 					(bid != null && bid.time() <= this.now) ? bid : null);
 		}).toList();
-		this.lastHeard = time;
-		this.pardon = this.now;
+		this.signs = new Signs(time, this.now);
 	}
 
 	/**

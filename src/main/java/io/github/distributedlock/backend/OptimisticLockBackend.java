@@ -5,7 +5,7 @@ import java.util.List;
 import java.util.Set;
 import java.util.concurrent.ThreadLocalRandom;
 import java.util.concurrent.locks.LockSupport;
-import java.util.function.Function;
+import java.util.function.BiFunction;
 
 import io.github.distributedlock.LockBackendException;
 import io.github.distributedlock.LockException;
@@ -46,8 +46,8 @@ public abstract class OptimisticLockBackend implements LockBackend {
 	 * Creates a store.
 	 * @param reservation how often a waiter asks at least; see {@link #reservation()}
 	 * @param silence after how long a waiter that has not asked has died, several times
-	 * as long as the reservation; zero if an instance has died when it
-	 * {@linkplain #hears does not hear}, and only then
+	 * as long as the reservation; zero if an instance has died when it {@linkplain #hears
+	 * does not hear}, and only then
 	 */
 	protected OptimisticLockBackend(Duration reservation, Duration silence) {
 		this.reservation = reservation;
@@ -110,53 +110,53 @@ public abstract class OptimisticLockBackend implements LockBackend {
 
 	@Override
 	public AcquireResult acquire(Claim claim) {
-		return step(claim.key(), (step) -> step.acquire(claim, false));
+		return step(claim.key(), claim, (step, same) -> step.acquire(same, false));
 	}
 
 	@Override
 	public AcquireResult acquireOrRegister(Claim claim) {
-		return step(claim.key(), (step) -> step.acquire(claim, true));
+		return step(claim.key(), claim, (step, same) -> step.acquire(same, true));
 	}
 
 	@Override
 	public HandOverResult pass(String owner, Claim next, boolean yields) {
-		return step(next.key(), (step) -> step.pass(owner, next, yields));
+		return step(next.key(), next, (step, same) -> step.pass(owner, same, yields));
 	}
 
 	@Override
 	public boolean release(String key, String owner) {
-		return step(key, (step) -> step.release(owner));
+		return step(key, owner, KeyStep::release);
 	}
 
 	@Override
 	public boolean leaveToExpire(String key, String owner, Duration rest) {
-		return step(key, (step) -> step.leaveToExpire(owner, rest));
+		return step(key, owner, (step, same) -> step.leaveToExpire(same, rest));
 	}
 
 	@Override
 	public List<Boolean> renew(List<Renewal> renewals) {
 		return renewals.stream()
-			.map((each) -> step(each.key(), (step) -> step.renew(each.owner(), each.lease())))
+			.map((renewal) -> step(renewal.key(), renewal, (step, each) -> step.renew(each.owner(), each.lease())))
 			.toList();
 	}
 
 	@Override
 	public boolean downgrade(String key, String owner) {
-		return step(key, (step) -> step.downgrade(owner));
+		return step(key, owner, KeyStep::downgrade);
 	}
 
 	@Override
 	public void withdraw(String key, Waiter waiter, Set<String> owners) {
-		step(key, (step) -> {
-			step.withdraw(waiter, owners);
+		step(key, waiter, (step, same) -> {
+			step.withdraw(same, owners);
 			return true;
 		});
 	}
 
 	@Override
 	public void forget(Claim claim) {
-		step(claim.key(), (step) -> {
-			step.forget(claim);
+		step(claim.key(), claim, (step, same) -> {
+			step.forget(same);
 			return true;
 		});
 	}
@@ -169,12 +169,14 @@ public abstract class OptimisticLockBackend implements LockBackend {
 
 	/**
 	 * Carries out a step, again if another one came between.
+	 * @param argument the argument of the step, so that the action need not be an object
+	 * of its own
 	 */
-	private <T> T step(String key, Function<KeyStep, T> action) {
+	private <A, T> T step(String key, A argument, BiFunction<KeyStep, A, T> action) {
 		for (int attempt = 1; attempt <= MOST_ATTEMPTS; attempt++) {
 			Read before = read(key);
 			KeyStep step = new KeyStep(key, before.state, this.settings, before.now);
-			T answer = action.apply(step);
+			T answer = action.apply(step, argument);
 			KeyState after = step.state();
 			if (after == before.state || write(key, before, after)) {
 				step.notifications().forEach(this::send);
