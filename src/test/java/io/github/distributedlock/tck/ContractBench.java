@@ -104,8 +104,11 @@ abstract class ContractBench {
 	}
 
 	Ear listen(LockBackend backend, String instance) {
-		Ear ear = new Ear(patience());
-		backend.listen(instance, ear);
+		boolean notifies = backend.features().contains(LockFeature.NOTIFICATIONS);
+		Ear ear = new Ear(patience(), notifies);
+		if (notifies) {
+			backend.listen(instance, ear);
+		}
 		return ear;
 	}
 

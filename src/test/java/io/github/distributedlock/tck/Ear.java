@@ -11,6 +11,8 @@ import io.github.distributedlock.backend.ReleaseListener;
 import io.github.distributedlock.backend.ReleaseNotification;
 import io.github.distributedlock.backend.Waiter;
 
+import static org.junit.jupiter.api.Assertions.assertEquals;
+
 /**
  * A listener that remembers what it heard.
  */
@@ -23,14 +25,21 @@ public final class Ear implements ReleaseListener {
 	private final Duration patience;
 
 	/**
+	 * Whether the store notifies. Where it does not, nothing is asserted of
+	 * notifications, and nothing is waited for: what they tell is true before they come.
+	 */
+	private final boolean hears;
+
+	/**
 	 * Makes one that waits for a notification for a minute at most.
 	 */
 	public Ear() {
-		this(Duration.ofMinutes(1));
+		this(Duration.ofMinutes(1), true);
 	}
 
-	Ear(Duration patience) {
+	Ear(Duration patience, boolean hears) {
 		this.patience = patience;
+		this.hears = hears;
 	}
 
 	@Override
@@ -74,7 +83,26 @@ public final class Ear implements ReleaseListener {
 	}
 
 	public void awaitWake(String key) {
+		if (!this.hears) {
+			return;
+		}
 		Eventually.within(this.patience, "the notification for " + key, () -> heard().contains(key));
+	}
+
+	void assertHeard(List<String> keys) {
+		assertHeard(keys, "keys of the notifications");
+	}
+
+	void assertHeard(List<String> keys, String what) {
+		if (this.hears) {
+			assertEquals(keys, heard(), what);
+		}
+	}
+
+	void assertWoken(List<Waiter> waiters) {
+		if (this.hears) {
+			assertEquals(waiters, waiters());
+		}
 	}
 
 }

@@ -89,12 +89,12 @@ public abstract class LockBackendContractTests extends PassingContractTests {
 		assertFalse(backend.acquire(claim(key, "b")).acquired());
 		backend.release(key, claim.owner());
 		assertTrue(backend.acquire(claim(key, "b")).acquired(), "free, since nobody registered");
-		assertEquals(List.of(), a.heard());
+		a.assertHeard(List.of());
 	}
 
 	@ContractTest
 	void whoHasRegisteredHears(String store) {
-		LockBackend backend = open(store);
+		LockBackend backend = open(store, LockFeature.NOTIFICATIONS);
 		String key = key();
 		Listening listening = backend.listen("b", new Ear());
 		held(backend, key, "a");
@@ -173,7 +173,7 @@ public abstract class LockBackendContractTests extends PassingContractTests {
 		eventually(() -> backend.acquireOrRegister(waiting).acquired());
 		backend.release(key, waiting.owner());
 		assertTrue(backend.acquire(claim(key, "c")).acquired(), "free, as nobody waits any more");
-		assertEquals(List.of(), b.heard(), "wake-ups of who does not wait");
+		b.assertHeard(List.of(), "wake-ups of who does not wait");
 	}
 
 	@ContractTest
@@ -185,7 +185,7 @@ public abstract class LockBackendContractTests extends PassingContractTests {
 		assertFalse(backend.acquire(claim(key, "b").fenced(true)).acquired());
 		backend.release(key, holder.owner());
 		assertTrue(backend.acquire(claim(key, "c")).acquired(), "free, since nobody registered");
-		assertEquals(List.of(), b.heard());
+		b.assertHeard(List.of());
 	}
 
 	// Release and notification
@@ -200,7 +200,7 @@ public abstract class LockBackendContractTests extends PassingContractTests {
 		assertFalse(backend.release(key, claim(key, "a").owner()), "owned");
 		assertFalse(backend.acquire(claim(key, "c")).acquired(), "free by a stranger's release");
 		assertEquals(List.of(true), backend.renew(List.of(Renewal.of(holder))));
-		assertEquals(List.of(), b.heard());
+		b.assertHeard(List.of());
 	}
 
 	@ContractTest
@@ -217,7 +217,7 @@ public abstract class LockBackendContractTests extends PassingContractTests {
 		tells(Holder.reservation("b"), barging);
 		assertTrue(woken.acquired(), "who was woken gets what is reserved for it");
 		b.awaitWake(key);
-		assertEquals(List.of(key), b.heard());
+		b.assertHeard(List.of(key));
 	}
 
 	@ContractTest
@@ -235,7 +235,7 @@ public abstract class LockBackendContractTests extends PassingContractTests {
 
 	@ContractTest
 	void exactlyOneIsWokenInTheOrderOfRegistration(String store) {
-		LockBackend backend = open(store);
+		LockBackend backend = open(store, LockFeature.NOTIFICATIONS);
 		String key = key();
 		List<String> instances = List.of("c", "a", "b");
 		List<Ear> ears = instances.stream().map((instance) -> listen(backend, instance)).toList();
@@ -278,7 +278,7 @@ public abstract class LockBackendContractTests extends PassingContractTests {
 
 	@ContractTest
 	void whoStoppedListeningIsSkipped(String store) {
-		LockBackend backend = open(store);
+		LockBackend backend = open(store, LockFeature.NOTIFICATIONS);
 		String key = key();
 		Ear gone = new Ear();
 		Listening listening = backend.listen("gone", gone);
@@ -295,7 +295,7 @@ public abstract class LockBackendContractTests extends PassingContractTests {
 
 	@ContractTest
 	void aReleaseThatFindsTheKeyGoneWakes(String store) {
-		LockBackend backend = open(store);
+		LockBackend backend = open(store, LockFeature.NOTIFICATIONS);
 		Ear b = listen(backend, "b");
 		// Again where the machine is so slow that the store takes the waiter for dead.
 		eventually(() -> {
@@ -342,7 +342,7 @@ public abstract class LockBackendContractTests extends PassingContractTests {
 		assertEquals(List.of(true), backend.renew(List.of(Renewal.of(holder))), "still owned");
 		backend.release(key, holder.owner());
 		c.awaitWake(key);
-		assertEquals(List.of(), b.heard());
+		b.assertHeard(List.of());
 	}
 
 	@ContractTest
@@ -387,12 +387,12 @@ public abstract class LockBackendContractTests extends PassingContractTests {
 		backend.release(key, holder.owner());
 		backend.withdraw(key, Waiter.exclusive("c"), Set.of());
 		assertTrue(backend.acquireOrRegister(claim(key, "b")).acquired(), "still reserved for b");
-		assertEquals(List.of(), c.heard());
+		c.assertHeard(List.of());
 	}
 
 	@ContractTest
 	void aWithdrawalFromAFreeKeyWakesTheNext(String store) {
-		LockBackend backend = open(store);
+		LockBackend backend = open(store, LockFeature.NOTIFICATIONS);
 		String key = key();
 		Ear c = listen(backend, "c");
 		Claim holder = held(backend, key, "a");

@@ -31,7 +31,7 @@ abstract class PassingContractTests extends GrantContractTests {
 		assertEquals(List.of(false, true), backend.renew(List.of(Renewal.of(first), Renewal.of(next))),
 				"owner before, owner now");
 		assertFalse(backend.release(key, first.owner()), "released by the owner before");
-		assertEquals(List.of(), b.heard());
+		b.assertHeard(List.of());
 		assertTrue(backend.release(key, next.owner()));
 		b.awaitWake(key);
 	}
@@ -70,7 +70,7 @@ abstract class PassingContractTests extends GrantContractTests {
 		acquired(backend, holder);
 		backend.release(key, holder.owner());
 		c.awaitWake(key);
-		assertEquals(List.of(), a.heard());
+		a.assertHeard(List.of());
 		holder = claim(key, "c");
 		acquired(backend, holder);
 		backend.release(key, holder.owner());

@@ -115,10 +115,10 @@ abstract class PermitContractTests extends FairContractTests {
 		waiting.forEach((claim) -> assertFalse(backend.acquireOrRegister(claim).acquired()));
 		backend.release(key, holder.owner());
 		ears.subList(0, 2).forEach((ear) -> ear.awaitWake(key));
-		assertEquals(List.of(Waiter.permits("b", 2)), ears.get(0).waiters());
+		ears.get(0).assertWoken(List.of(Waiter.permits("b", 2)));
 		assertFalse(backend.acquireOrRegister(waiting.get(2)).acquired(), "past those for whom it is kept");
 		waiting.subList(0, 2).forEach((claim) -> acquired(backend, claim));
-		assertEquals(List.of(), ears.get(2).heard());
+		ears.get(2).assertHeard(List.of());
 		backend.release(key, waiting.get(1).owner());
 		ears.get(2).awaitWake(key);
 		acquired(backend, waiting.get(2));
@@ -154,7 +154,7 @@ abstract class PermitContractTests extends FairContractTests {
 		assertFalse(backend.acquireOrRegister(small).acquired());
 		backend.release(key, holders.get(0).owner());
 		assertFalse(backend.acquireOrRegister(permit(key, "c", 5)).acquired(), "past a smaller number");
-		assertEquals(List.of(), b.heard());
+		b.assertHeard(List.of());
 		backend.release(key, holders.get(1).owner());
 		b.awaitWake(key);
 		acquired(backend, small);
@@ -173,7 +173,7 @@ abstract class PermitContractTests extends FairContractTests {
 		behind.forEach(backend::acquireOrRegister);
 		backend.withdraw(key, alone.waiter(), Set.of());
 		ears.get(1).awaitWake(key);
-		assertEquals(List.of(), ears.get(2).heard());
+		ears.get(2).assertHeard(List.of());
 		backend.withdraw(key, behind.get(0).waiter(), Set.of());
 		ears.get(2).awaitWake(key);
 		acquired(backend, behind.get(1));
@@ -210,7 +210,7 @@ abstract class PermitContractTests extends FairContractTests {
 		backend.withdraw(key, reader.waiter(), Set.of());
 		ears.get(1).awaitWake(key);
 		acquired(backend, permit);
-		assertEquals(List.of(), ears.get(2).heard(), "past one that came before");
+		ears.get(2).assertHeard(List.of(), "past one that came before");
 	}
 
 	@ContractTest

@@ -118,12 +118,12 @@ public abstract class SharedContractTests extends PermitContractTests {
 		backend.release(key, first.owner());
 		assertFalse(backend.acquireOrRegister(late).acquired(), "what is reserved for the writer");
 		b.awaitWake(key);
-		assertEquals(List.of(Waiter.exclusive("b")), b.waiters());
+		b.assertWoken(List.of(Waiter.exclusive("b")));
 		acquired(backend, writer);
-		assertEquals(List.of(), c.heard());
+		c.assertHeard(List.of());
 		backend.release(key, writer.owner());
 		c.awaitWake(key);
-		assertEquals(List.of(Waiter.shared("c")), c.waiters());
+		c.assertWoken(List.of(Waiter.shared("c")));
 		acquired(backend, late);
 	}
 
@@ -144,7 +144,7 @@ public abstract class SharedContractTests extends PermitContractTests {
 		assertFalse(backend.acquire(writer).acquired(), "what is reserved for readers");
 		readers.forEach((reader) -> acquired(backend, reader));
 		assertFalse(backend.acquireOrRegister(late).acquired(), "past the writer");
-		ears.subList(2, 4).forEach((ear) -> assertEquals(List.of(), ear.heard()));
+		ears.subList(2, 4).forEach((ear) -> ear.assertHeard(List.of()));
 		readers.forEach((reader) -> backend.release(key, reader.owner()));
 		ears.get(2).awaitWake(key);
 		acquired(backend, writer);
@@ -250,7 +250,7 @@ public abstract class SharedContractTests extends PermitContractTests {
 		backend.acquireOrRegister(reader);
 		backend.acquireOrRegister(writer);
 		backend.release(key, holder.owner());
-		assertEquals(List.of(), c.heard());
+		c.assertHeard(List.of());
 		backend.withdraw(key, reader.waiter(), Set.of());
 		c.awaitWake(key);
 		acquired(backend, writer);
@@ -282,11 +282,11 @@ public abstract class SharedContractTests extends PermitContractTests {
 		assertFalse(backend.acquireOrRegister(writer).acquired());
 		assertTrue(backend.downgrade(key, owner.owner()), "owned");
 		b.awaitWake(key);
-		assertEquals(List.of(Waiter.shared("b")), b.waiters());
+		b.assertWoken(List.of(Waiter.shared("b")));
 		acquired(backend, reader);
 		assertTrue(backend.downgrade(key, owner.owner()), "owned still, by a reader");
 		assertFalse(backend.acquireOrRegister(reader(key, "d")).acquired(), "past the writer");
-		assertEquals(List.of(), c.heard());
+		c.assertHeard(List.of());
 		assertEquals(List.of(true, true), backend.renew(List.of(Renewal.of(owner), Renewal.of(reader))));
 		assertTrue(backend.release(key, owner.owner()), "owned");
 		assertFalse(backend.release(key, owner.owner()), "owned still");
