@@ -34,8 +34,9 @@ public class TableLocks extends OptimisticLockBackend {
 
 	@Override
 	protected Read read(String key) {
-		return run("select holders, ends, waiters, token, version, " + NOW
-				+ " from (select 1) left join locks on id = ?", (statement) -> {
+		return run(
+				"select holders, ends, waiters, token, version, " + NOW + " from (select 1) left join locks on id = ?",
+				(statement) -> {
 					ResultSet row = statement.executeQuery();
 					row.next();
 					return (row.getString(1) == null) ? new Read(KeyState.FREE, row.getLong(6), NO_ROW)
