@@ -48,6 +48,7 @@ class FairOrderTests {
 
 	@AfterEach
 	void endProcesses() {
+		this.held.close();
 		this.queuers.forEach(JvmProcess::close);
 	}
 

@@ -83,7 +83,7 @@ class ClusterTests {
 			assertThat(waiter).isNotDone();
 			handle.close();
 			waiter.get(LEASE.toSeconds(), TimeUnit.SECONDS);
-			assertThat(a.tryAcquire(key)).as("free again").isPresent();
+			assertThat(a.tryAcquire(key)).as("free again").hasValueSatisfying(LockHandle::close);
 		}
 	}
 

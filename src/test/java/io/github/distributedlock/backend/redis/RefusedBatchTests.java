@@ -123,6 +123,8 @@ class RefusedBatchTests {
 			assertThat(allowed).as("renewed since then")
 				.allMatch((handle) -> handle.remaining().compareTo(Duration.ofSeconds(1)) > 0);
 			admin.aclSetUser("default", "allkeys");
+			forbidden.forEach(LockHandle::close);
+			allowed.forEach(LockHandle::close);
 		}
 	}
 

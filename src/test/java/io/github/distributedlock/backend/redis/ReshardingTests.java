@@ -122,13 +122,14 @@ class ReshardingTests {
 	@EnumSource
 	void whatIsFreeCanBeAcquiredAndGivenBack(Client client) {
 		open(client);
-		this.here.acquire(this.keys.get(0));
+		LockHandle held = this.here.acquire(this.keys.get(0));
 		this.move.begin();
 		LockHandle handle = this.there.acquire(this.keys.get(1));
 		assertThat(this.here.tryAcquire(this.keys.get(1))).isEmpty();
 		handle.close();
 		this.here.acquire(LockRequest.of(this.keys.get(1)).fenced(true)).close();
 		this.move.end();
+		held.close();
 		assertThat(this.losses).isEmpty();
 	}
 

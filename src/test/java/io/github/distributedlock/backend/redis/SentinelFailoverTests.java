@@ -108,6 +108,7 @@ class SentinelFailoverTests {
 		await().atMost(PATIENCE).untilAsserted(() -> assertThat(this.lost).hasSize(1));
 		assertThat(this.lost).extracting(LockEvent.Lost::reason).containsExactly(Reason.TAKEN);
 		assertThat(handle.isHeld()).isFalse();
+		handle.close();
 		this.engine.acquire(LockRequest.of("k").waitTime(PATIENCE)).close();
 	}
 
