@@ -134,7 +134,7 @@ record AnnotatedMethod(Method method, Class<?> beanClass, AnnotatedElement decla
 				&& !ReflectionUtils.isObjectMethod(method) && ClassUtils.isUserLevelMethod(method);
 	}
 
-	private static boolean isInPackageOf(Method method, Class<?> beanClass) {
+	static boolean isInPackageOf(Method method, Class<?> beanClass) {
 		return method.getDeclaringClass().getPackageName().equals(beanClass.getPackageName());
 	}
 

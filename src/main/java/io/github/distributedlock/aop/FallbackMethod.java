@@ -1,6 +1,7 @@
 package io.github.distributedlock.aop;
 
 import java.lang.reflect.Method;
+import java.lang.reflect.Proxy;
 import java.util.Arrays;
 import java.util.Collection;
 import java.util.List;
@@ -43,17 +44,27 @@ record FallbackMethod(Method method, @Nullable Class<?> cause) {
 			.toList();
 		List<Method> fitting = named.stream().filter((candidate) -> fits(candidate, annotated.method())).toList();
 		if (fitting.size() != 1) {
-			String others = named.isEmpty() ? "" : "; there is " + signatures(named);
-			throw refuse(annotated, fitting
-				.isEmpty() ? "fits no method" + others : "fits several methods " + signatures(fitting), "write one "
-						+ name + " with the parameters of " + AnnotatedMethod.signature(annotated.method())
-						+ ", and optionally one more of LockNotAcquiredException, LockBackendException or LockException");
+			throw refuseUnfit(annotated, named, fitting);
 		}
 		Method method = fitting.get(0);
 		checkOutcome(annotated, method);
 		Class<?>[] offered = withoutContinuation(method);
 		boolean takesCause = method.getParameterCount() > annotated.method().getParameterCount();
 		return new FallbackMethod(method, takesCause ? offered[offered.length - 1] : null);
+	}
+
+	private static RuntimeException refuseUnfit(AnnotatedMethod annotated, List<Method> named, List<Method> fitting) {
+		String name = annotated.annotation().fallback();
+		String remedy = "write one " + name + " with the parameters of " + AnnotatedMethod.signature(annotated.method())
+				+ ", and optionally one more of LockNotAcquiredException, LockBackendException or LockException";
+		if (named.isEmpty() && Proxy.isProxyClass(annotated.beanClass())) {
+			return refuse(annotated,
+					"fits no method of the interfaces of the bean, which is a proxy, so that its class is hidden",
+					remedy + ", in the interface; or, if the class has it, set spring.aop.proxy-target-class=true");
+		}
+		String others = named.isEmpty() ? "" : "; there is " + signatures(named);
+		return refuse(annotated,
+				fitting.isEmpty() ? "fits no method" + others : "fits several methods " + signatures(fitting), remedy);
 	}
 
 	/**

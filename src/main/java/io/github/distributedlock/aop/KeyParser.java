@@ -178,7 +178,7 @@ final class KeyParser extends SpelExpressionParser {
 			ResolvableType type = declared(node);
 			if (type != null && KeyText.isImpossible(type)) {
 				throw this.annotated.refuse("key", this.written,
-						", of which " + node.toStringAST() + " is a " + type + KeyText.NO_TEXT, null);
+						"has the value " + node.toStringAST() + ", which is a " + type + KeyText.NO_TEXT, null);
 			}
 			this.parts.add((node == code.getAST()) ? code
 					: new SpelExpression(node.toStringAST(), (SpelNodeImpl) node, CONFIGURATION));

@@ -97,7 +97,7 @@ final class MethodRules {
 			checkExtensible(annotated, hasInterface);
 		}
 		if ((modifiers & (Modifier.PUBLIC | Modifier.PROTECTED)) == 0
-				&& !method.getDeclaringClass().getPackageName().equals(beanClass.getPackageName())) {
+				&& !AnnotatedMethod.isInPackageOf(method, beanClass)) {
 			throw unlocked(annotated, "is visible only in the package of " + method.getDeclaringClass().getName(),
 					"make it public or protected");
 		}

@@ -79,6 +79,13 @@ class KeyDefinitionTests {
 			.hasMessageContaining(", whose text need not be the same in every JVM: name what identifies it");
 	}
 
+	@Test
+	void refusalOfADeclaredTypeReadsAsASentence() {
+		AdvisorContext.refusal(RecordAsKey.class)
+			.hasMessageContaining("buy(OrderId): key = \"#id\" has the value #id, which is a " + OrderId.class.getName()
+					+ ", whose text");
+	}
+
 	@ParameterizedTest
 	@ValueSource(classes = { UnknownProperty.class, UnknownPropertyOfAProperty.class })
 	void propertyThatARecordDoesNotHave(Class<?> type) {

@@ -9,6 +9,7 @@ import io.github.distributedlock.LockRequest;
 import io.github.distributedlock.annotation.DistributedLock;
 import io.github.distributedlock.fixtures.Patience;
 import org.aopalliance.intercept.MethodInterceptor;
+import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 import reactor.core.publisher.Mono;
@@ -86,6 +87,22 @@ class NestedProxiesTests {
 		try (AdvisorContext context = start(classProxies)) {
 			context.lock().busy = true;
 			assertThat(desk(context).fallingBack()).isEqualTo("fallen back");
+		}
+	}
+
+	/**
+	 * The second creator sees the first one's proxy, which has only the interfaces.
+	 */
+	@Test
+	void fallbackThatTheInterfaceLacks() {
+		new AdvisorContext().interfaceProxies()
+			.refuses(TwoCreators.class, Counter.class)
+			.hasMessageContaining("fallback = \"fallBack\" fits no method of the interfaces of the bean, which is a"
+					+ " proxy, so that its class is hidden")
+			.hasMessageContaining("in the interface; or, if the class has it, set spring.aop.proxy-target-class=true");
+		try (AdvisorContext context = AdvisorContext.of(TwoCreators.class, Counter.class)) {
+			context.lock().busy = true;
+			assertThat(context.get(Serving.class).serve()).isEqualTo("fallen back");
 		}
 	}
 
@@ -218,6 +235,26 @@ class NestedProxiesTests {
 		@Override
 		public void retried() {
 			this.events.add("run");
+		}
+
+	}
+
+	@DistributedLock(fallback = "fallBack")
+	interface Serving {
+
+		String serve();
+
+	}
+
+	static class Counter implements Serving {
+
+		@Override
+		public String serve() {
+			return "run";
+		}
+
+		private String fallBack() {
+			return "fallen back";
 		}
 
 	}
