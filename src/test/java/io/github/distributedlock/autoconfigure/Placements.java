@@ -499,11 +499,33 @@ final class Placements {
 
 	}
 
-	interface WithDefault {
+	public interface WithDefault {
 
 		@Transactional
 		@DistributedLock
 		default void handle(Pay pay) {
+			body(getClass());
+		}
+
+	}
+
+	/**
+	 * As an HTTP client has it that makes several requests under one lock.
+	 */
+	public interface BesideDefault extends WithDefault {
+
+		@PostExchange
+		@Transactional
+		@DistributedLock
+		void run();
+
+	}
+
+	@Place
+	static class OnDefaultMethodBesideAnother implements BesideDefault {
+
+		@Override
+		public void run() {
 			body(getClass());
 		}
 
