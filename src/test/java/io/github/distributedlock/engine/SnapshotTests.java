@@ -2,10 +2,13 @@ package io.github.distributedlock.engine;
 
 import java.time.Duration;
 import java.time.Instant;
+import java.util.ArrayList;
+import java.util.List;
 import java.util.Map;
 import java.util.concurrent.CompletableFuture;
 
 import io.github.distributedlock.EngineSnapshot;
+import io.github.distributedlock.LockBackendException;
 import io.github.distributedlock.LockEvent.Lost.Reason;
 import io.github.distributedlock.LockHandle;
 import io.github.distributedlock.LockRequest;
@@ -13,6 +16,7 @@ import org.awaitility.Awaitility;
 import org.junit.jupiter.api.Test;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 
 /**
  * Tests for {@link LockEngine#snapshot()}: what an operator wants to know of each lock.
@@ -93,6 +97,56 @@ class SnapshotTests extends EngineFixture {
 			.containsOnly(Map.entry("k", new EngineSnapshot.Queue(1, Duration.ofSeconds(3))));
 		waiting.cancel(false);
 		Awaitility.await("withdrawn").until(() -> this.engine.snapshot().queues().isEmpty());
+	}
+
+	/**
+	 * A renewal after the release would find nothing and report a loss.
+	 */
+	@Test
+	void leavesOutAKeyBeforeItsReleaseIsSent() {
+		List<Integer> held = new ArrayList<>();
+		ScriptedBackend.Fault counted = (step) -> {
+			held.add(this.engine.keysHeld());
+			return step.get();
+		};
+		this.backend.releasesTogether(true);
+		this.backend.next("release", counted);
+		this.backend.next("release-all", counted);
+		LockHandle one = this.engine.acquire("a");
+		LockHandle two = this.engine.acquire(LockRequest.of("b", "c"));
+		assertThat(this.engine.keysHeld()).isEqualTo(3);
+		two.close();
+		one.close();
+		assertThat(held).containsExactly(1, 0);
+	}
+
+	@Test
+	void countsAKeyOnceWhileItIsPassedOn() {
+		LockHandle first = this.engine.acquire("k");
+		CompletableFuture<LockHandle> next = acquiring(waiting("k", LEASE.multipliedBy(2)));
+		List<Integer> held = new ArrayList<>();
+		this.backend.next("yield", (step) -> {
+			held.add(this.engine.keysHeld());
+			return step.get();
+		});
+		this.time.advance(LEASE.dividedBy(3));
+		first.close();
+		assertThat(next).succeedsWithin(PATIENCE)
+			.satisfies((handle) -> assertThat(this.engine.keysHeld()).isOne())
+			.satisfies(LockHandle::close);
+		assertThat(held).containsExactly(0);
+		assertThat(this.engine.keysHeld()).isZero();
+	}
+
+	@Test
+	void leavesOutAKeyWhoseRequestIsNotServedAnyMore() {
+		this.backend.next("acquire", (step) -> {
+			Object answer = step.get();
+			this.engine.stop();
+			return answer;
+		});
+		assertThatExceptionOfType(LockBackendException.class).isThrownBy(() -> this.engine.acquire("k"));
+		assertThat(this.engine.keysHeld()).isZero();
 	}
 
 	@Test

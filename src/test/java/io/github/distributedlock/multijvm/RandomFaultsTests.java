@@ -90,6 +90,9 @@ class RandomFaultsTests {
 
 	private final Random random = new Random(this.seed);
 
+	/** One for all rounds, of which each goes on in its sequence of fates. */
+	private final RandomFaults faults = new RandomFaults(new Random(this.seed), Survivor.COMMAND_TIMEOUT);
+
 	/** All that there were. */
 	private final List<Jvm> jvms = new ArrayList<>();
 
@@ -123,13 +126,11 @@ class RandomFaultsTests {
 		try (Server server = RedisServers.start(Variant.SERVER);
 				Jedis admin = server.admin();
 				Relay proxy = new Relay(server.port())) {
-			// One for all rounds, of which each goes on in its sequence of fates.
-			RandomFaults faults = new RandomFaults(new Random(this.seed), Survivor.COMMAND_TIMEOUT);
 			int rounds = survive(String.valueOf(proxy.port()), (millis) -> {
 				switch (this.random.nextInt(5)) {
 					case 0 -> admin.clientPause(millis,
 							this.random.nextBoolean() ? ClientPauseMode.ALL : ClientPauseMode.WRITE);
-					case 1, 2 -> proxy.add(faults);
+					case 1, 2 -> proxy.add(this.faults);
 					case 3 -> proxy.silence();
 					default -> {
 					}

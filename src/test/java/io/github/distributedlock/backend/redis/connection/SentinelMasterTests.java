@@ -1,18 +1,12 @@
 package io.github.distributedlock.backend.redis.connection;
 
 import java.time.Duration;
-import java.util.ArrayDeque;
-import java.util.List;
-import java.util.Queue;
-import java.util.concurrent.ThreadFactory;
 import java.util.stream.Collectors;
 import java.util.stream.Stream;
 
 import io.github.distributedlock.LockBackendException;
 import io.github.distributedlock.backend.Claim;
 import io.github.distributedlock.backend.redis.RedisLockBackend;
-import io.github.distributedlock.backend.redis.connection.SignalConnector.Listener;
-import io.github.distributedlock.backend.redis.connection.SignalConnector.SignalConnection;
 import io.github.distributedlock.fixtures.Access;
 import io.github.distributedlock.fixtures.Client;
 import io.github.distributedlock.fixtures.Patience;
@@ -30,7 +24,6 @@ import redis.clients.jedis.args.ClientType;
 import redis.clients.jedis.params.ClientKillParams;
 import redis.clients.jedis.params.ClientKillParams.SkipMe;
 
-import org.springframework.data.redis.connection.RedisNode;
 import org.springframework.data.redis.connection.RedisSentinelConfiguration;
 import org.springframework.data.redis.connection.jedis.JedisClientConfiguration;
 import org.springframework.data.redis.connection.jedis.JedisConnectionFactory;
@@ -129,20 +122,6 @@ class SentinelMasterTests {
 	}
 
 	@Test
-	void aMasterIsKnownOnlyOnceItIsWatched() {
-		RedisSentinelConfiguration configuration = new RedisSentinelConfiguration().master("m").sentinel("s", 1);
-		Queue<ThreadFactory> threads = new ArrayDeque<>(List.of((task) -> {
-			throw new InternalError("as if no thread could be had");
-		}, Thread::new));
-		SentinelMaster master = new SentinelMaster(configuration, (server) -> Answering::new, PATIENCE,
-				(task) -> threads.remove().newThread(task));
-		assertThatExceptionOfType(InternalError.class).isThrownBy(master::get);
-		assertThat(master.get()).isEqualTo(new RedisNode("localhost", 7));
-		assertThat(threads).isEmpty();
-		master.end();
-	}
-
-	@Test
 	@SuppressWarnings({ "deprecation", "removal" }) // Spring Boot 3.5 has no other name
 													// for it.
 	void jedisMaySpeakTheNewerProtocol() {
@@ -198,27 +177,6 @@ class SentinelMasterTests {
 				.mapToLong((line) -> Long.parseLong(line.substring(line.indexOf(':') + 1)))
 				.sum();
 		}
-	}
-
-	/**
-	 * A connection to a Sentinel that always names the same master.
-	 */
-	private static final class Answering implements SignalConnection {
-
-		@Override
-		public Link link() {
-			return (command) -> List.of(KeyNames.bytes("localhost"), KeyNames.bytes("7"));
-		}
-
-		@Override
-		public void listen(byte[] channel, Listener listener) {
-			throw new UnsupportedOperationException();
-		}
-
-		@Override
-		public void close() {
-		}
-
 	}
 
 }
