@@ -26,6 +26,7 @@ import io.github.distributedlock.engine.EngineTime.Workers;
 import io.github.distributedlock.fixtures.Patience;
 import org.awaitility.Awaitility;
 import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeAll;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
@@ -37,11 +38,19 @@ public abstract class EngineFixture {
 
 	protected static final Duration LEASE = Duration.ofSeconds(30);
 
-	protected static final Duration PATIENCE = Patience.PATIENCE;
+	/**
+	 * For what happens in this JVM alone, at once.
+	 */
+	protected static final Duration PATIENCE = Patience.INTERNAL;
 
 	static {
 		Awaitility.setDefaultPollInterval(Duration.ofMillis(5));
 		Awaitility.setDefaultPollDelay(Duration.ZERO);
+	}
+
+	@BeforeAll
+	static void waitNoLonger() {
+		Awaitility.setDefaultTimeout(PATIENCE);
 	}
 
 	protected final FakeTime time = new FakeTime();

@@ -24,7 +24,7 @@ public final class FakeTime extends StillTime {
 	/**
 	 * How long one who is to act may stand still on a busy machine.
 	 */
-	private static final Duration PATIENCE = Patience.PATIENCE;
+	private static final Duration PATIENCE = Patience.INTERNAL;
 
 	private static final class Wait {
 

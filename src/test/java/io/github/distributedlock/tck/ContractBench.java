@@ -66,11 +66,12 @@ abstract class ContractBench {
 	protected abstract LockBackend backend(String store);
 
 	/**
-	 * How long a test waits at most for what must come.
-	 * @return the time, a minute unless said otherwise
+	 * How long a test waits at most for what must come, beside the time in which the
+	 * store does not answer or the machine stands still.
+	 * @return the time, 20 seconds unless said otherwise
 	 */
 	protected Duration patience() {
-		return Duration.ofMinutes(1);
+		return Duration.ofSeconds(20);
 	}
 
 	@AfterEach
@@ -80,10 +81,11 @@ abstract class ContractBench {
 	}
 
 	/**
-	 * Whether there was a standstill since the backends of the test were opened.
+	 * Returns whether there was a standstill since the backends of the test were opened.
+	 * @param waiting for how long no step was to end until now
 	 */
-	boolean stoodStill() {
-		return this.open.get().stream().anyMatch(StandstillWatch::stoodStill);
+	boolean stoodStill(Duration waiting) {
+		return this.open.get().stream().anyMatch((watch) -> watch.stoodStill(waiting));
 	}
 
 	/**
@@ -202,8 +204,8 @@ abstract class ContractBench {
 			}
 		}, name)).toList();
 		threads.forEach(Thread::start);
-		// Each waits no longer than that for one thing.
-		Eventually.within(patience().multipliedBy(2), "the end of all threads",
+		// One that waits in vain fails sooner, and ends this wait.
+		Eventually.within(patience().multipliedBy(10), "the end of all threads",
 				() -> !failures.isEmpty() || threads.stream().noneMatch(Thread::isAlive));
 		threads.forEach(Thread::interrupt);
 		failures.stream().findFirst().ifPresent((failure) -> {

@@ -4,6 +4,7 @@ import java.time.Duration;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.atomic.AtomicInteger;
 import java.util.function.BiConsumer;
 
 import io.github.distributedlock.backend.AcquireResult;
@@ -11,8 +12,11 @@ import io.github.distributedlock.backend.Claim;
 import io.github.distributedlock.backend.LockBackend.Renewal;
 import io.github.distributedlock.backend.LockBackend;
 import io.github.distributedlock.fixtures.SmallestBackend;
+import io.github.distributedlock.tck.Eventually.WaitedInVain;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.function.Executable;
 
+import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 
 /**
@@ -97,6 +101,29 @@ class FaultyStoresTests {
 		}, "was held twice");
 	}
 
+	/**
+	 * A missing notification would take ten times as long to be reported.
+	 */
+	@Test
+	void waitInVainIsNotRepeatedAsAfterAStandstill() {
+		Contract impatient = new Contract(new LeastStore()) {
+
+			@Override
+			protected Duration patience() {
+				return Duration.ofMillis(300);
+			}
+
+		};
+		AtomicInteger attempts = new AtomicInteger();
+		Executable test = () -> {
+			attempts.incrementAndGet();
+			impatient.open("the store");
+			impatient.eventually("a notification", () -> false);
+		};
+		assertThatExceptionOfType(WaitedInVain.class).isThrownBy(() -> Repeated.repeat(impatient, test, test));
+		assertThat(attempts).hasValueLessThan(10);
+	}
+
 	private static void isFoundBy(BiConsumer<Contract, String> test, LeastStore faulty, String message) {
 		run(test, new LeastStore());
 		assertThatExceptionOfType(AssertionError.class).isThrownBy(() -> run(test, faulty))
@@ -116,7 +143,7 @@ class FaultyStoresTests {
 	/**
 	 * The contract of one store. No test class of its own, since faults are to be found.
 	 */
-	private static final class Contract extends OwnershipContractTests {
+	private static class Contract extends OwnershipContractTests {
 
 		private final LockBackend store;
 

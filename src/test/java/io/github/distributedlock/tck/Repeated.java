@@ -2,10 +2,13 @@ package io.github.distributedlock.tck;
 
 import java.lang.reflect.InvocationTargetException;
 import java.lang.reflect.Method;
+import java.time.Duration;
 
+import io.github.distributedlock.tck.Eventually.WaitedInVain;
 import org.junit.jupiter.api.extension.ExtensionContext;
 import org.junit.jupiter.api.extension.InvocationInterceptor;
 import org.junit.jupiter.api.extension.ReflectiveInvocationContext;
+import org.junit.jupiter.api.function.Executable;
 import org.opentest4j.TestAbortedException;
 
 /**
@@ -22,26 +25,34 @@ final class Repeated implements InvocationInterceptor {
 	public void interceptTestTemplateMethod(Invocation<Void> invocation, ReflectiveInvocationContext<Method> test,
 			ExtensionContext context) throws Throwable {
 		ContractBench bench = (ContractBench) context.getRequiredTestInstance();
-		try {
-			invocation.proceed();
-		}
-		catch (Throwable failure) {
-			again(bench, test, failure, ATTEMPTS - 1);
-		}
+		repeat(bench, invocation::proceed, () -> {
+			try {
+				test.getExecutable().setAccessible(true);
+				test.getExecutable().invoke(bench, test.getArguments().toArray());
+			}
+			catch (InvocationTargetException ex) {
+				throw ex.getCause();
+			}
+		});
 	}
 
-	private static void again(ContractBench bench, ReflectiveInvocationContext<Method> test, Throwable failure,
-			int attempts) throws Throwable {
-		if (attempts == 0 || failure instanceof TestAbortedException || !bench.stoodStill()) {
-			throw failure;
-		}
-		bench.closeBackends();
-		try {
-			test.getExecutable().setAccessible(true);
-			test.getExecutable().invoke(bench, test.getArguments().toArray());
-		}
-		catch (InvocationTargetException ex) {
-			again(bench, test, ex.getCause(), attempts - 1);
+	static void repeat(ContractBench bench, Executable first, Executable next) throws Throwable {
+		Executable attempt = first;
+		for (int left = ATTEMPTS - 1; attempt != null; left--) {
+			try {
+				attempt.execute();
+				attempt = null;
+			}
+			catch (Throwable failure) {
+				// No step ends during a wait, so that one in vain looks like a
+				// standstill.
+				Duration waiting = (failure instanceof WaitedInVain vain) ? vain.time() : Duration.ZERO;
+				if (left == 0 || failure instanceof TestAbortedException || !bench.stoodStill(waiting)) {
+					throw failure;
+				}
+				bench.closeBackends();
+				attempt = next;
+			}
 		}
 	}
 

@@ -68,17 +68,22 @@ final class StandstillWatch {
 		}
 	}
 
-	private synchronized void stepEnds() {
+	private void stepEnds() {
+		pauseEnds(MEANT);
+	}
+
+	private synchronized void pauseEnds(long meant) {
 		long now = System.nanoTime();
-		this.lost += Math.max(0, now - this.last - MEANT);
+		this.lost += Math.max(0, now - this.last - meant);
 		this.last = now;
 	}
 
 	/**
-	 * Whether there was a standstill until now.
+	 * Returns whether there was a standstill until now.
+	 * @param waiting for how long no step was to end until now
 	 */
-	boolean stoodStill() {
-		stepEnds();
+	synchronized boolean stoodStill(Duration waiting) {
+		pauseEnds(MEANT + waiting.toNanos());
 		return this.lost > STANDSTILL;
 	}
 
