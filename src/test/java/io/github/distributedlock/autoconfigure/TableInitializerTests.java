@@ -1,6 +1,5 @@
 package io.github.distributedlock.autoconfigure;
 
-import java.io.IOException;
 import java.time.Duration;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
@@ -11,11 +10,11 @@ import javax.sql.DataSource;
 
 import io.github.distributedlock.autoconfigure.DistributedLockProperties.InitializeSchema;
 import io.github.distributedlock.autoconfigure.DistributedLockProperties.Jdbc;
+import io.github.distributedlock.backend.jdbc.Postgres;
 import io.github.distributedlock.fixtures.OwnThreads;
 import io.github.distributedlock.fixtures.Patience;
 import io.zonky.test.db.postgres.embedded.EmbeddedPostgres;
 import org.jspecify.annotations.Nullable;
-import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.RegisterExtension;
@@ -34,19 +33,17 @@ class TableInitializerTests {
 
 	private static final int TOGETHER = 8;
 
+	private static final String DATABASE = "initialized";
+
 	private static EmbeddedPostgres postgres;
 
 	@RegisterExtension
 	final OwnThreads threads = new OwnThreads();
 
 	@BeforeAll
-	static void start() throws IOException {
-		postgres = EmbeddedPostgres.start();
-	}
-
-	@AfterAll
-	static void stop() throws IOException {
-		postgres.close();
+	static void start() {
+		postgres = Postgres.shared();
+		new JdbcTemplate(postgres.getPostgresDatabase()).execute("create database " + DATABASE);
 	}
 
 	@Test
@@ -60,7 +57,7 @@ class TableInitializerTests {
 	@Test
 	void eightApplicationsStartAtOnceOnAnEmptyDatabase() {
 		assertThat(together(() -> Contexts.inDatabase()
-			.withPropertyValues("spring.datasource.url=" + postgres.getJdbcUrl("postgres", "postgres"),
+			.withPropertyValues("spring.datasource.url=" + postgres.getJdbcUrl("postgres", DATABASE),
 					"spring.datasource.username=postgres", "spring.datasource.hikari.maximum-pool-size=1",
 					"distributed-lock.jdbc.initialize-schema=always")
 			.run((context) -> assertThat(context).hasNotFailed()))).isEmpty();
@@ -69,14 +66,18 @@ class TableInitializerTests {
 	@Test
 	void aTableThatIsThereNeedsNoRightToCreate() {
 		initialize("given");
-		new JdbcTemplate(postgres.getPostgresDatabase()).execute("create role app login; grant select on given to app");
-		assertThatCode(() -> initialize("given", postgres.getDatabase("app", "postgres"))).doesNotThrowAnyException();
-		assertThatThrownBy(() -> initialize("other", postgres.getDatabase("app", "postgres")))
+		new JdbcTemplate(database("postgres")).execute("create role app login; grant select on given to app");
+		assertThatCode(() -> initialize("given", database("app"))).doesNotThrowAnyException();
+		assertThatThrownBy(() -> initialize("other", database("app")))
 			.hasMessageContaining("The table of the locks cannot be created");
 	}
 
+	private static DataSource database(String user) {
+		return postgres.getDatabase(user, DATABASE);
+	}
+
 	private static void initialize(String table) {
-		initialize(table, postgres.getPostgresDatabase());
+		initialize(table, database("postgres"));
 	}
 
 	private static void initialize(String table, DataSource dataSource) {

@@ -19,9 +19,17 @@ import org.springframework.jdbc.core.JdbcTemplate;
 /**
  * A server of PostgreSQL, as safe as an installed one is.
  */
-final class Postgres implements AutoCloseable {
+public final class Postgres implements AutoCloseable {
 
 	final EmbeddedPostgres server;
+
+	/**
+	 * Returns the server that the tests of this JVM share, each with tables of its own.
+	 * It starts at first use, ends with the JVM, and need not survive a crash.
+	 */
+	public static EmbeddedPostgres shared() {
+		return Shared.POSTGRES.server;
+	}
 
 	Postgres() {
 		this("on");
@@ -45,8 +53,12 @@ final class Postgres implements AutoCloseable {
 	}
 
 	HikariDataSource pool() {
+		return pool(this.server);
+	}
+
+	static HikariDataSource pool(EmbeddedPostgres server) {
 		HikariConfig config = new HikariConfig();
-		config.setDataSource(this.server.getPostgresDatabase());
+		config.setDataSource(server.getPostgresDatabase());
 		config.setMaximumPoolSize(60);
 		config.setMinimumIdle(1);
 		return new HikariDataSource(config);
@@ -101,6 +113,12 @@ final class Postgres implements AutoCloseable {
 		catch (IOException ex) {
 			throw new UncheckedIOException(ex);
 		}
+	}
+
+	private static final class Shared {
+
+		private static final Postgres POSTGRES = new Postgres("off");
+
 	}
 
 }

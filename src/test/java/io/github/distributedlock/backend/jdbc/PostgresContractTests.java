@@ -7,36 +7,30 @@ import io.github.distributedlock.backend.LockBackend;
 import io.github.distributedlock.tck.LockBackendContractTests;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
-import org.junit.jupiter.api.Tag;
 import org.springframework.jdbc.core.JdbcTemplate;
 
 /**
  * Locks in PostgreSQL keep the contract of every store.
  */
-@Tag("thorough")
 class PostgresContractTests extends LockBackendContractTests {
 
 	private final AtomicInteger tables = new AtomicInteger();
-
-	private Postgres server;
 
 	private HikariDataSource pool;
 
 	@BeforeAll
 	void start() {
-		this.server = new Postgres();
-		this.pool = this.server.pool();
+		this.pool = Postgres.pool(Postgres.shared());
 	}
 
 	@AfterAll
 	void stop() {
 		this.pool.close();
-		this.server.close();
 	}
 
 	@Override
 	protected LockBackend backend(String store) {
-		String table = "locks_" + this.tables.incrementAndGet();
+		String table = "contract_" + this.tables.incrementAndGet();
 		new JdbcTemplate(this.pool).execute(Platform.POSTGRESQL.schema(table));
 		JdbcLockBackend backend = new JdbcLockBackend(this.pool, JdbcLockSettings.defaults().table(table));
 		backend.check(); // Knows then that the database notifies.

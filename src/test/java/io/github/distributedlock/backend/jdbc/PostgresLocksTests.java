@@ -50,12 +50,9 @@ import static org.assertj.core.api.Assertions.assertThat;
  * What only a server shows: notifications, turns of several engines, and connections that
  * the server ends.
  */
-@Tag("thorough")
 class PostgresLocksTests {
 
 	private static final Duration LEASE = Duration.ofMinutes(10);
-
-	private static Postgres server;
 
 	private static HikariDataSource pool;
 
@@ -66,14 +63,12 @@ class PostgresLocksTests {
 
 	@BeforeAll
 	static void start() {
-		server = new Postgres();
-		pool = server.pool();
+		pool = Postgres.pool(Postgres.shared());
 	}
 
 	@AfterAll
 	static void stop() {
 		pool.close();
-		server.close();
 	}
 
 	@BeforeEach
@@ -93,9 +88,10 @@ class PostgresLocksTests {
 	 * Also by connections that are as unfit as a pool can make them.
 	 */
 	@Test
+	@Tag("thorough")
 	void enginesTakeTurnsAndNoUpdateIsLost() {
 		HikariConfig config = new HikariConfig();
-		config.setDataSource(server.server.getPostgresDatabase());
+		config.setDataSource(Postgres.shared().getPostgresDatabase());
 		config.setAutoCommit(false);
 		config.setTransactionIsolation("TRANSACTION_SERIALIZABLE");
 		try (HikariDataSource unfit = new HikariDataSource(config); JdbcLockBackend gate = backend(pool)) {
@@ -515,6 +511,7 @@ class PostgresLocksTests {
 	}
 
 	@Test
+	@Tag("thorough")
 	void anotherEngineHearsAfterTheFirstHasClosed() {
 		try (JdbcLockBackend store = backend(pool)) {
 			hold(store, "k", "a");
@@ -531,7 +528,7 @@ class PostgresLocksTests {
 
 	@Test
 	void aClosedStoreGivesBackItsConnections() {
-		try (HikariDataSource own = server.pool()) {
+		try (HikariDataSource own = Postgres.pool(Postgres.shared())) {
 			JdbcLockBackend store = backend(own);
 			Listening listening = store.listen("b", new Ear());
 			hold(store, "k", "a");
@@ -576,7 +573,7 @@ class PostgresLocksTests {
 
 	@Test
 	void aConnectionToAServerThatHasBecomeReadOnlyIsNotUsedAgain() {
-		try (HikariDataSource one = server.pool();
+		try (HikariDataSource one = Postgres.pool(Postgres.shared());
 				JdbcLockBackend store = new JdbcLockBackend(one, JdbcLockSettings.defaults())) {
 			one.setMaximumPoolSize(1);
 			JdbcTemplate same = new JdbcTemplate(one);
