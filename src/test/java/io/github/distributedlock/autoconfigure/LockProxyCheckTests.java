@@ -26,7 +26,6 @@ import org.springframework.aot.generate.ClassNameGenerator;
 import org.springframework.aot.generate.DefaultGenerationContext;
 import org.springframework.aot.generate.GeneratedFiles;
 import org.springframework.aot.generate.InMemoryGeneratedFiles;
-import org.springframework.beans.factory.FactoryBean;
 import org.springframework.beans.factory.config.BeanFactoryPostProcessor;
 import org.springframework.beans.factory.config.BeanPostProcessor;
 import org.springframework.beans.factory.support.BeanDefinitionRegistry;
@@ -333,20 +332,6 @@ class LockProxyCheckTests {
 		static BeanFactoryPostProcessor early(Greeter greeter) {
 			return (beanFactory) -> {
 			};
-		}
-
-	}
-
-	static class GreeterFactory implements FactoryBean<Greeter> {
-
-		@Override
-		public Greeter getObject() {
-			return new Greeter();
-		}
-
-		@Override
-		public Class<?> getObjectType() {
-			return Greeter.class;
 		}
 
 	}

@@ -3,11 +3,9 @@ package io.github.distributedlock.backend.redis;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
-import java.util.UUID;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.TimeUnit;
-import java.util.stream.Stream;
 
 import io.github.distributedlock.LockEvent;
 import io.github.distributedlock.LockHandle;
@@ -79,7 +77,7 @@ class ClusterFailoverTests {
 		open(client);
 		Server master = cluster.masters().get(client.ordinal());
 		Server replica = cluster.replicaOf(master);
-		String key = keyOf(master);
+		String key = cluster.lockOf(master);
 		LockHandle handle = this.here.acquire(key);
 		CompletableFuture<Void> waiter = waiter(key);
 		awaitAt(replica, "lock-waiters:{" + key + "}");
@@ -94,19 +92,19 @@ class ClusterFailoverTests {
 		open(client);
 		Server master = cluster.masters().get(2);
 		Server replica = cluster.replicaOf(master);
-		String key = keyOf(master);
+		String key = cluster.lockOf(master);
 		LockHandle handle = this.here.acquire(key);
 		CompletableFuture<Void> waiter = waiter(key);
 		awaitAt(replica, "lock-waiters:{" + key + "}");
-		takeOver(replica);
+		RedisCluster.takeOver(replica);
 		assertTakenOver(replica, handle, waiter);
-		takeOver(master);
+		RedisCluster.takeOver(master);
 	}
 
 	private void assertTakenOver(Server next, LockHandle handle, CompletableFuture<Void> waiter) throws Exception {
 		String name = "lock:{" + handle.keys().get(0) + "}";
 		try (Jedis admin = next.admin()) {
-			await().atMost(PATIENCE).until(() -> isMaster(admin));
+			await().atMost(PATIENCE).until(() -> RedisCluster.isMaster(admin));
 			long least = LEASE.multipliedBy(4).dividedBy(5).toMillis();
 			// Connections were lost, or slots looked for, while this was not a master
 			// yet.
@@ -124,29 +122,6 @@ class ClusterFailoverTests {
 	private CompletableFuture<Void> waiter(String key) {
 		LockRequest patient = LockRequest.of(key).waitTime(PATIENCE.multipliedBy(2));
 		return CompletableFuture.runAsync(() -> this.there.acquire(patient).close(), this.threads);
-	}
-
-	private static void takeOver(Server replica) {
-		try (Jedis admin = replica.admin()) {
-			await().atMost(PATIENCE).until(() -> admin.info("replication").contains("master_link_status:up"));
-			// The other masters refuse their votes soon after they voted; and it may be
-			// the
-			// master by now.
-			await().pollDelay(Duration.ZERO)
-				.pollInterval(Duration.ofSeconds(1))
-				.atMost(PATIENCE)
-				.ignoreExceptions()
-				.until(() -> {
-					if (!isMaster(admin)) {
-						admin.clusterFailover();
-					}
-					return isMaster(admin);
-				});
-		}
-	}
-
-	private static boolean isMaster(Jedis admin) {
-		return admin.info("replication").contains("role:master");
 	}
 
 	private static void awaitAt(Server replica, String redisKey) {
@@ -169,13 +144,6 @@ class ClusterFailoverTests {
 				this.losses.add(event);
 			}
 		}).build();
-	}
-
-	private static String keyOf(Server master) {
-		return Stream.generate(() -> UUID.randomUUID().toString())
-			.filter((key) -> cluster.masterOf("lock:{" + key + "}") == master)
-			.findFirst()
-			.orElseThrow();
 	}
 
 }

@@ -2,12 +2,10 @@ package io.github.distributedlock.backend.redis;
 
 import java.time.Duration;
 import java.util.List;
-import java.util.UUID;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.function.BooleanSupplier;
 import java.util.stream.IntStream;
-import java.util.stream.Stream;
 
 import io.github.distributedlock.backend.Claim;
 import io.github.distributedlock.backend.LockBackend.Listening;
@@ -75,12 +73,12 @@ class ClusterMembersTests {
 		open(client);
 		for (Server master : this.cluster.masters()) {
 			Server replica = this.cluster.replicaOf(master);
-			takeOver(replica);
+			RedisCluster.takeOver(replica);
 			master.kill();
 			// Finds out where the slots are.
 			await().atMost(Patience.PATIENCE).ignoreExceptions().until(() -> {
 				this.now.addAndGet(Duration.ofSeconds(1).toNanos());
-				Claim claim = claim(keyOf(master), "a");
+				Claim claim = claim(this.cluster.lockOf(master), "a");
 				return this.backend.acquire(claim).acquired() && this.backend.release(claim.key(), claim.owner());
 			});
 		}
@@ -91,7 +89,7 @@ class ClusterMembersTests {
 
 	private void assertHears(Server first) {
 		awaitWhileWaiting(first, this.listening::hears);
-		String key = keyOf(first);
+		String key = this.cluster.lockOf(first);
 		Claim holder = claim(key, "a");
 		this.backend.acquire(holder);
 		Claim waiting = claim(key, "b").number(1);
@@ -101,7 +99,7 @@ class ClusterMembersTests {
 	}
 
 	private void awaitWhileWaiting(Server first, BooleanSupplier condition) {
-		String key = keyOf(first);
+		String key = this.cluster.lockOf(first);
 		await().ignoreExceptions().until(() -> this.backend.acquire(claim(key, "a")).acquired());
 		await().ignoreExceptions().until(() -> {
 			this.now.addAndGet(Duration.ofSeconds(1).toNanos());
@@ -134,25 +132,6 @@ class ClusterMembersTests {
 		}
 	}
 
-	private static void takeOver(Server replica) {
-		try (Jedis admin = replica.admin()) {
-			await().pollDelay(Duration.ZERO)
-				.pollInterval(Duration.ofSeconds(1))
-				.atMost(Patience.PATIENCE)
-				.ignoreExceptions()
-				.until(() -> {
-					if (!isMaster(admin)) {
-						admin.clusterFailover();
-					}
-					return isMaster(admin);
-				});
-		}
-	}
-
-	private static boolean isMaster(Jedis admin) {
-		return admin.info("replication").contains("role:master");
-	}
-
 	private void open(Client client) {
 		this.backend = new RedisLockBackend(client.connectTo(this.cluster),
 				RedisLockSettings.defaults().commandTimeout(Duration.ofSeconds(2)), this.now::get);
@@ -161,14 +140,6 @@ class ClusterMembersTests {
 			this.backend.acquireOrRegister(claim("warm", "b"));
 			return this.listening.hears();
 		});
-	}
-
-	/** A key of the master, or of what has its place now. */
-	private String keyOf(Server master) {
-		return Stream.generate(() -> UUID.randomUUID().toString())
-			.filter((key) -> this.cluster.masterOf("lock:{" + key + "}") == master)
-			.findFirst()
-			.orElseThrow();
 	}
 
 	private Claim claim(String key, String instance) {
