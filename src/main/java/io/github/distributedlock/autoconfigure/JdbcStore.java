@@ -13,6 +13,8 @@ import io.github.distributedlock.backend.LockBackend;
 import io.github.distributedlock.backend.jdbc.JdbcLockBackend;
 import io.github.distributedlock.backend.jdbc.JdbcLockSettings;
 import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 
 import org.springframework.beans.factory.DisposableBean;
 import org.springframework.beans.factory.ListableBeanFactory;
@@ -29,6 +31,8 @@ import static io.github.distributedlock.autoconfigure.DistributedLockProperties.
  * one that a lock has, and no lock for one that a transaction has.
  */
 final class JdbcStore implements StorePool, DisposableBean {
+
+	private static final Logger logger = LoggerFactory.getLogger(JdbcStore.class);
 
 	private static final int SMALLEST_POOL = 3;
 
@@ -159,6 +163,10 @@ final class JdbcStore implements StorePool, DisposableBean {
 			HikariDataSource known = (HikariDataSource) dataSource;
 			String url = known.getJdbcUrl();
 			if (EmbeddedDatabaseConnection.isEmbedded(DatabaseDriver.fromJdbcUrl(url).getDriverClassName(), url)) {
+				logger.warn(
+						"Locks are kept in a database in the memory of this JVM ({}), so that no other JVM sees them."
+								+ " Set spring.datasource.url to a database that all JVMs share, unless this is a test",
+						url);
 				return null;
 			}
 			HikariDataSource pool = new Own(known);

@@ -212,6 +212,9 @@ final class Connections implements AutoCloseable {
 						throw ex;
 					}
 				}
+				catch (RuntimeException ex) {
+					throw SqlFailures.withoutDriver(ex, this.statements != null);
+				}
 			}
 		}
 		finally {

@@ -139,10 +139,38 @@ final class SqlFailures {
 		return LockBackendException
 			.of(LockException.printable("No connection for locks could be had: " + said.getMessage()))
 			.remedy(remedy(said, usedUp))
-			.retryable(isPassing(said) || !isRefusal(said))
+			.retryable(isPassing(said) || !(isRefusal(said) || isEntryRefused(said)))
 			.notCarriedOut(true)
 			.cause(failure)
 			.build();
+	}
+
+	/**
+	 * A pool has not even tried to connect, as without a driver for its URL.
+	 * @param had whether it has connected before
+	 */
+	static LockBackendException withoutDriver(RuntimeException failure, boolean had) {
+		return LockBackendException
+			.of(LockException.printable("No connection for locks could be had: " + failure.getMessage()))
+			.remedy("correct spring.datasource.url, and see that the driver of that database is on the class path")
+			.retryable(had)
+			.notCarriedOut(true)
+			.cause(failure)
+			.build();
+	}
+
+	/**
+	 * Returns whether the server, or PostgreSQL's driver, refuses how the user logs in.
+	 */
+	private static boolean isEntryRefused(SQLException failure) {
+		return state(failure).startsWith("28") || state(failure).equals("08004");
+	}
+
+	/**
+	 * Returns whether the server knows no such table.
+	 */
+	static boolean isOfMissingTable(SQLException failure) {
+		return NO_TABLE.contains(state(failure));
 	}
 
 	/**
@@ -176,18 +204,19 @@ final class SqlFailures {
 			return "grant the user of spring.datasource.username the right to connect to the database of"
 					+ " spring.datasource.url";
 		}
-		if (state.startsWith("28")) {
-			return "correct spring.datasource.username and spring.datasource.password, or let the server accept this"
-					+ " user from this machine";
+		if (isEntryRefused(notConnected)) {
+			return "correct spring.datasource.username and spring.datasource.password, and what spring.datasource.url"
+					+ " says of SSL, or let the server accept this user from this machine";
 		}
 		if (Boolean.TRUE.equals(usedUp)) {
-			return "let the pool have more connections (distributed-lock.jdbc.pool-size, or"
-					+ " spring.datasource.hikari.maximum-pool-size where locks use the connections of the application),"
-					+ " or find out what keeps them";
+			return "all connections of the pool are in use: let the pool have more connections"
+					+ " (distributed-lock.jdbc.pool-size, or spring.datasource.hikari.maximum-pool-size where locks use the"
+					+ " connections of the application: there a thread in a transaction takes one more for its lock), or"
+					+ " find out what keeps them";
 		}
 		boolean silent = state.isEmpty() || notConnected instanceof Calls.NoAnswerException;
 		return "see that the database runs and answers, and that spring.datasource.url leads to it"
-				+ ((usedUp == null && silent) ? ", and whether the pool is large enough" : "");
+				+ (silent ? ", and whether the pool is large enough" : "");
 	}
 
 	/**
@@ -199,7 +228,9 @@ final class SqlFailures {
 		boolean passing = isPassing(failure);
 		boolean refusal = isRefusal(failure) && !readOnly && !passing;
 		return LockBackendException.of(LockException.printable("Could not " + step + ": " + failure.getMessage()))
-			.remedy(readOnly ? "connect to the server that accepts writes, in a session that is not read-only"
+			.remedy(readOnly
+					? "connect to the server that accepts writes, in a session that neither spring.datasource.url nor a"
+							+ " setting of the user, the database or the server makes read-only"
 					: remedy(failure, sql))
 			.retryable(!refusal)
 			.notCarriedOut(readOnly || passing || refusal)
@@ -215,8 +246,9 @@ final class SqlFailures {
 					+ sql.platform.schema(sql.table);
 		}
 		if (NO_COLUMN.contains(state)) {
-			return "stop all that use the table, and run: drop table " + sql.table + ", and then: "
-					+ sql.platform.schema(sql.table);
+			return "if the table " + sql.table + " is that of something else, name another one in"
+					+ " distributed-lock.jdbc.table; or else stop all that use the table, and run: drop table "
+					+ sql.table + ", and then: " + sql.platform.schema(sql.table);
 		}
 		if (state.startsWith("22") || NO_FIT.contains(state)) {
 			return "compare the table with: " + sql.platform.schema(sql.table);

@@ -5,6 +5,7 @@ import java.sql.SQLException;
 import java.time.Duration;
 import java.util.LinkedHashMap;
 import java.util.List;
+import java.util.Locale;
 import java.util.Map;
 import java.util.Objects;
 import java.util.Set;
@@ -80,6 +81,10 @@ final class TableCheck {
 			if (check.isHiddenInPart(ex)) {
 				throw check.hidden(ex);
 			}
+			if (ex instanceof SQLException failure && SqlFailures.isOfMissingTable(failure)
+					&& check.sql.table.indexOf('.') < 0) {
+				check.isNotElsewhere(failure);
+			}
 			throw ex;
 		}
 		if (session.read(check.keys.get(1)).version() != Row.ABSENT) {
@@ -104,6 +109,28 @@ final class TableCheck {
 				.remedy("run: create schema …, or correct currentSchema in spring.datasource.url, or name the schema in"
 						+ " distributed-lock.jdbc.table")
 				.notCarriedOut(true)
+				.build();
+		}
+	}
+
+	/**
+	 * Refuses a table that is in another schema than those in which the user looks.
+	 */
+	private void isNotElsewhere(SQLException missing) throws SQLException {
+		String table = this.sql.table;
+		// PostgreSQL keeps the case of names that were written in quotes.
+		String column = (this.sql.platform == Platform.POSTGRESQL) ? "table_name" : "lower(table_name)";
+		String schema = this.session.value("select min(table_schema) from information_schema.tables where " + column
+				+ " = '" + table.toLowerCase(Locale.ROOT) + "'");
+		if (schema != null) {
+			String found = schema + "." + table;
+			throw LockBackendException
+				.of(LockException.printable(
+						"There is a table " + found + ", but none where the user looks: " + missing.getMessage()))
+				.remedy("set distributed-lock.jdbc.table=" + found + " if that is the table of the locks, or run: "
+						+ this.sql.platform.schema(table))
+				.notCarriedOut(true)
+				.cause(missing)
 				.build();
 		}
 	}

@@ -101,6 +101,8 @@ class ConnectionFailuresTests {
 			42000 | 1049 | false | create the database
 			28P01 | 0    | false | correct spring.datasource.username
 			28000 | 1045 | false | correct spring.datasource.username
+			08004 | 0    | false | what spring.datasource.url says of SSL
+			08004 | 1040 | true  | let the server have more connections
 			42000 | 1044 | false | the right to connect
 			42501 | 0    | false | the right to connect
 			53300 | 0    | true  | let the server have more connections
@@ -140,6 +142,7 @@ class ConnectionFailuresTests {
 				expect.of(url + "postgres", "shop", "FATAL: too many connections for role", SERVER);
 				expect.of(url + "closed", "bob", "FATAL: permission denied for database \"closed\"", CONNECT);
 				expect.of("jdbc:postgresql://localhost:1/postgres", "postgres", "refused", ADDRESS);
+				expect.of(url + "postgres?sslmode=require", "bob", "The server does not support SSL", USER);
 				expect.of(url + "postgres", "schemaless", "search_path is nope", "currentSchema");
 			});
 			theRemedyOfATableOfPostgresMends(admin, url);
@@ -160,6 +163,9 @@ class ConnectionFailuresTests {
 		String denied = failure(bob, "shop.locks").remedy().orElseThrow();
 		assertThat(denied).contains("grant usage on schema shop to …; grant select");
 		admin.execute(denied.substring(denied.indexOf("grant")).replace("…", "bob"));
+		assertThat(failure(bob, "locks")).hasMessageContainingAll(
+				"There is a table shop.locks, but none where the user looks",
+				"set distributed-lock.jdbc.table=shop.locks if");
 		try (HikariDataSource pool = pool(bob); JdbcLockBackend store = store(pool, "shop.locks")) {
 			store.check();
 		}
