@@ -251,10 +251,22 @@ record AnnotatedMethod(Method method, Class<?> beanClass, AnnotatedElement decla
 		return "@DistributedLock on " + namedClass().getName() + "." + signature(this.method);
 	}
 
+	/**
+	 * Returns the name and the types of the parameters, as the source has them.
+	 */
 	static String signature(Method method) {
-		return method.getName() + Arrays.stream(method.getParameterTypes())
+		return method.getName() + Arrays.stream(parameterTypes(method))
 			.map(Class::getSimpleName)
 			.collect(Collectors.joining(", ", "(", ")"));
+	}
+
+	/**
+	 * Returns the types of the parameters, without the continuation of a {@code suspend}
+	 * function.
+	 */
+	static Class<?>[] parameterTypes(Method method) {
+		Class<?>[] types = method.getParameterTypes();
+		return isSuspending(method) ? Arrays.copyOf(types, types.length - 1) : types;
 	}
 
 }

@@ -108,12 +108,14 @@ public final class DistributedLockAdvisor implements PointcutAdvisor, Ordered {
 
 	/**
 	 * Looks up the lock of each annotated method of all classes that the pointcut was
-	 * asked about so far.
+	 * asked about so far. Warns of methods that have a key in common, but another store
+	 * or another number of permits.
 	 * @throws io.github.distributedlock.LockDefinitionException if there is none, or
 	 * there are several, none of them primary
 	 */
 	public void requireLocks() {
 		this.definitions.forEach(this.advice::lock);
+		this.definitions.warnOfDifferences(this.advice::lock);
 	}
 
 	/**

@@ -48,14 +48,15 @@ record FallbackMethod(Method method, @Nullable Class<?> cause) {
 		}
 		Method method = fitting.get(0);
 		checkOutcome(annotated, method);
-		Class<?>[] offered = withoutContinuation(method);
+		Class<?>[] offered = AnnotatedMethod.parameterTypes(method);
 		boolean takesCause = method.getParameterCount() > annotated.method().getParameterCount();
 		return new FallbackMethod(method, takesCause ? offered[offered.length - 1] : null);
 	}
 
 	private static RuntimeException refuseUnfit(AnnotatedMethod annotated, List<Method> named, List<Method> fitting) {
 		String name = annotated.annotation().fallback();
-		String remedy = "write one " + name + " with the parameters of " + AnnotatedMethod.signature(annotated.method())
+		String remedy = "write one " + (AnnotatedMethod.isSuspending(annotated.method()) ? "suspend function " : "")
+				+ name + " with the parameters of " + AnnotatedMethod.signature(annotated.method())
 				+ ", and optionally one more of LockNotAcquiredException, LockBackendException or LockException";
 		if (named.isEmpty() && Proxy.isProxyClass(annotated.beanClass())) {
 			return refuse(annotated,
@@ -69,27 +70,23 @@ record FallbackMethod(Method method, @Nullable Class<?> cause) {
 
 	/**
 	 * Returns whether the source calls a method by a name. Kotlin puts a hash behind the
-	 * name of a method that takes or returns a value class.
+	 * name of a method that takes or returns a value class, and the module behind that of
+	 * an internal one.
 	 */
 	private static boolean isNamed(Method method, String name) {
-		return method.getName().equals(name)
-				|| (KotlinDetector.isKotlinType(method.getDeclaringClass()) && method.getName().startsWith(name + "-"));
+		return method.getName().equals(name) || (KotlinDetector.isKotlinType(method.getDeclaringClass())
+				&& (method.getName().startsWith(name + "-") || method.getName().startsWith(name + "$")));
 	}
 
 	private static boolean fits(Method candidate, Method method) {
-		Class<?>[] offered = withoutContinuation(candidate);
-		Class<?>[] needed = withoutContinuation(method);
+		Class<?>[] offered = AnnotatedMethod.parameterTypes(candidate);
+		Class<?>[] needed = AnnotatedMethod.parameterTypes(method);
 		if (candidate.equals(method) || AnnotatedMethod.isSuspending(candidate) != AnnotatedMethod.isSuspending(method)
 				|| offered.length < needed.length || offered.length > needed.length + 1) {
 			return false;
 		}
 		return IntStream.range(0, needed.length).allMatch((index) -> offered[index].isAssignableFrom(needed[index]))
 				&& (offered.length == needed.length || CAUSES.contains(offered[needed.length]));
-	}
-
-	private static Class<?>[] withoutContinuation(Method method) {
-		Class<?>[] types = method.getParameterTypes();
-		return AnnotatedMethod.isSuspending(method) ? Arrays.copyOf(types, types.length - 1) : types;
 	}
 
 	private static void checkOutcome(AnnotatedMethod annotated, Method fallback) {
@@ -112,7 +109,11 @@ record FallbackMethod(Method method, @Nullable Class<?> cause) {
 	}
 
 	private static String signatures(Collection<Method> methods) {
-		return methods.stream().map(AnnotatedMethod::signature).sorted().collect(Collectors.joining(" and "));
+		return methods.stream()
+			.map((method) -> (AnnotatedMethod.isSuspending(method) ? "suspend " : "")
+					+ AnnotatedMethod.signature(method))
+			.sorted()
+			.collect(Collectors.joining(" and "));
 	}
 
 	boolean handles(LockException failure) {

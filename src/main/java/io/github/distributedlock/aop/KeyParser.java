@@ -1,5 +1,6 @@
 package io.github.distributedlock.aop;
 
+import java.beans.PropertyDescriptor;
 import java.lang.reflect.Method;
 import java.lang.reflect.Modifier;
 import java.lang.reflect.RecordComponent;
@@ -7,6 +8,7 @@ import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
 import java.util.Map;
+import java.util.Optional;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 import java.util.stream.Collectors;
@@ -14,6 +16,8 @@ import java.util.stream.Collectors;
 import io.github.distributedlock.LockDefinitionException;
 import org.jspecify.annotations.Nullable;
 
+import org.springframework.beans.BeanUtils;
+import org.springframework.core.KotlinDetector;
 import org.springframework.core.ResolvableType;
 import org.springframework.core.env.PropertyResolver;
 import org.springframework.expression.Expression;
@@ -208,20 +212,31 @@ final class KeyParser extends SpelExpressionParser {
 		Class<?> owner = type.toClass();
 		// In the order of SpEL.
 		for (String getter : List.of("get" + StringUtils.capitalize(property), "is" + StringUtils.capitalize(property),
-				property)) {
+				"get" + property, "is" + property, property)) {
 			Method method = ReflectionUtils.findMethod(owner, getter);
 			if (method != null && Modifier.isPublic(method.getModifiers())) {
 				return ResolvableType.forMethodReturnType(method, owner);
 			}
 		}
-		if (owner.isRecord()
+		// No subclass can add it. An array has a length, and SpEL looks into an Optional.
+		if (Modifier.isFinal(owner.getModifiers()) && !owner.isArray() && owner != Optional.class
 				&& Arrays.stream(owner.getFields()).noneMatch((field) -> field.getName().equals(property))) {
 			throw refuse("reads " + property + " of " + owner.getName() + ", which has no such property",
-					"it has " + Arrays.stream(owner.getRecordComponents())
-						.map(RecordComponent::getName)
-						.collect(Collectors.joining(", ")));
+					remedyOfProperties(owner));
 		}
 		return null;
+	}
+
+	private String remedyOfProperties(Class<?> owner) {
+		if (KotlinDetector.isKotlinType(this.annotated.beanClass())
+				&& this.annotated.method().getName().contains("-")) {
+			return "Kotlin passes what a value class wraps: write the parameter alone, such as #id";
+		}
+		return "it has " + (owner.isRecord() ? Arrays.stream(owner.getRecordComponents()).map(RecordComponent::getName)
+				: Arrays.stream(BeanUtils.getPropertyDescriptors(owner))
+					.map(PropertyDescriptor::getName)
+					.filter((name) -> !name.equals("class")))
+			.collect(Collectors.joining(", "));
 	}
 
 	static boolean isPlus(SpelNode node) {
@@ -269,7 +284,8 @@ final class KeyParser extends SpelExpressionParser {
 			String name = property.getName();
 			throw refuse("reads the word " + name + " as a property of nothing",
 					"write fixed text in quotes, and " + (this.parameters.containsKey(name)
-							? "#" + name + " for the parameter" : "#name for a parameter"));
+							? "#" + name + " for the parameter" : Character.isUpperCase(name.charAt(0))
+									? "T(…." + name + "), with its package, for a class" : "#name for a parameter"));
 		}
 		else if (onRoot && node instanceof MethodReference method) {
 			throw refuse("calls " + method.getName() + "() on nothing",
@@ -293,7 +309,7 @@ final class KeyParser extends SpelExpressionParser {
 
 	private String remedyOfNames() {
 		if (this.parameters.isEmpty()) {
-			return "the method has no parameters";
+			return "the method has no parameters; #root.target is the bean, for a property of the bean";
 		}
 		String known = this.parameters.keySet().stream().map("#"::concat).collect(Collectors.joining(", "));
 		return !known.startsWith("#p0") ? "write one of " + known

@@ -13,6 +13,7 @@ import java.util.Set;
 import java.util.TreeMap;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.function.Consumer;
+import java.util.function.Function;
 import java.util.stream.Collectors;
 import java.util.stream.Stream;
 
@@ -20,6 +21,8 @@ import io.github.distributedlock.LockDefinitionException;
 import io.github.distributedlock.LockRequest;
 import io.github.distributedlock.annotation.DistributedLock;
 import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 
 import org.springframework.aop.config.AopConfigUtils;
 import org.springframework.aop.framework.ProxyConfig;
@@ -29,6 +32,7 @@ import org.springframework.beans.factory.BeanFactory;
 import org.springframework.beans.factory.BeanFactoryUtils;
 import org.springframework.beans.factory.ListableBeanFactory;
 import org.springframework.beans.factory.config.SingletonBeanRegistry;
+import org.springframework.core.KotlinDetector;
 import org.springframework.core.annotation.AnnotatedElementUtils;
 import org.springframework.core.annotation.AnnotationUtils;
 import org.springframework.core.env.PropertyResolver;
@@ -41,6 +45,8 @@ import org.springframework.util.ReflectionUtils;
  * whole when it is first asked about, which is when the bean is created.
  */
 class LockDefinitionSource {
+
+	private static final Logger logger = LoggerFactory.getLogger(LockDefinitionSource.class);
 
 	private static final Set<String> STORES = Set.of("redisLock", "jdbcLock", "memoryLock");
 
@@ -91,6 +97,30 @@ class LockDefinitionSource {
 	}
 
 	/**
+	 * Warns of methods that have a key in common and do not limit each other, as that key
+	 * lets expect. A key that begins with a parameter says nothing of what it is about.
+	 * @param lock the lock of a method
+	 */
+	void warnOfDifferences(Function<LockDefinition, ?> lock) {
+		Map<String, LockDefinition> first = new HashMap<>();
+		forEach((definition) -> Stream.of(definition.annotated().annotation().key())
+			.filter((key) -> !key.startsWith("#"))
+			.forEach((key) -> {
+				LockDefinition other = first.computeIfAbsent(key, (any) -> definition);
+				int permits = definition.template().prototype().permits();
+				int others = other.template().prototype().permits();
+				String what = (lock.apply(definition) != lock.apply(other))
+						? "stores, so that neither waits for the other"
+						: (permits != others && permits > 1 && others > 1)
+								? "permits, and each request goes by its own number" : null;
+				if (what != null) {
+					logger.warn("{} has the key \"{}\" of {}, but different {}: write the same in both, or another key",
+							definition.annotated(), key, other.annotated(), what);
+				}
+			}));
+	}
+
+	/**
 	 * Says what lock beans there are, where the one of a method cannot be found.
 	 */
 	LockDefinitionException refuseStore(LockDefinition definition, BeansException failure) {
@@ -100,9 +130,11 @@ class LockDefinitionSource {
 			.flatMap((name) -> Stream.concat(Stream.of(name), Arrays.stream(factory.getAliases(name))))
 			.collect(Collectors.toCollection(ArrayList::new)) : new ArrayList<>();
 		String remedy = "";
+		String store = definition.store().replace("Lock", "");
 		// The engine of the default store, which has the name of that store, too.
-		if (beans.remove("distributedLockEngine") && STORES.contains(definition.store())) {
-			remedy = "add " + definition.store().replace("Lock", "") + " to distributed-lock.backend, or ";
+		if (beans.remove("distributedLockEngine") && STORES.contains(store + "Lock")
+				&& !beans.contains(store + "Lock")) {
+			remedy = "add " + store + " to distributed-lock.backend and write " + store + "Lock, or ";
 		}
 		return definition.annotated()
 			.refuse("store", definition.store(), "names no single DistributedLock bean: " + failure.getMessage(),
@@ -141,6 +173,9 @@ class LockDefinitionSource {
 
 	private Map<Method, LockDefinition> resolve(Class<?> beanClass) {
 		Set<Class<?>> types = AnnotatedMethod.types(beanClass);
+		if (KotlinDetector.isKotlinType(beanClass)) {
+			refuseCompanion(beanClass);
+		}
 		if (types.stream().noneMatch(this::isAnnotated)) {
 			return Map.of();
 		}
@@ -163,6 +198,20 @@ class LockDefinitionSource {
 					null);
 		}
 		return resolved;
+	}
+
+	/**
+	 * Refuses methods that no bean has, though they stand in the class of one.
+	 */
+	private void refuseCompanion(Class<?> beanClass) {
+		for (Class<?> nested : beanClass.getDeclaredClasses()) {
+			if (nested.getSimpleName().equals("Companion") && isAnnotated(nested)) {
+				throw new LockDefinitionException(
+						"@DistributedLock in the companion object of " + beanClass.getName()
+								+ ": a companion object is no bean, so that its methods would run unlocked",
+						"move the method into the class", null);
+			}
+		}
 	}
 
 	/**

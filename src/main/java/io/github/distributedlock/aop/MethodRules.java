@@ -15,6 +15,7 @@ import org.slf4j.LoggerFactory;
 import org.springframework.beans.factory.Aware;
 import org.springframework.beans.factory.DisposableBean;
 import org.springframework.beans.factory.InitializingBean;
+import org.springframework.core.KotlinDetector;
 import org.springframework.core.annotation.MergedAnnotations;
 import org.springframework.core.annotation.MergedAnnotations.SearchStrategy;
 import org.springframework.util.ClassUtils;
@@ -86,7 +87,7 @@ final class MethodRules {
 			throw unlocked(annotated, "is static", "make it an instance method, or lock in code");
 		}
 		if (Modifier.isFinal(modifiers)) {
-			throw unlocked(annotated, "is final", FOR_FINAL);
+			throw unlocked(annotated, "is final", forFinal(annotated.beanClass()));
 		}
 		Class<?> beanClass = annotated.beanClass();
 		boolean hasInterface = ClassUtils.getAllInterfacesForClass(beanClass).length > 0;
@@ -112,7 +113,7 @@ final class MethodRules {
 		String instead = hasInterface ? ", or set spring.aop.proxy-target-class=false, for a proxy of its interfaces"
 				: "";
 		if (Modifier.isFinal(beanClass.getModifiers())) {
-			throw unlocked(annotated, "is in a final class", FOR_FINAL + instead);
+			throw unlocked(annotated, "is in a final class", forFinal(beanClass) + instead);
 		}
 		if (beanClass.isSealed()) {
 			throw unlocked(annotated, "is in a sealed class", "remove sealed" + instead);
@@ -123,6 +124,16 @@ final class MethodRules {
 			throw unlocked(annotated, "is in a class with no constructor but private ones",
 					"make one visible in the package, or protected" + instead);
 		}
+	}
+
+	/**
+	 * Returns what to do about a final class or its method. Kotlin lets nothing in an
+	 * object be open.
+	 */
+	private static String forFinal(Class<?> beanClass) {
+		return (KotlinDetector.isKotlinType(beanClass) && Stream.of(beanClass.getDeclaredFields())
+			.anyMatch((field) -> field.getName().equals("INSTANCE") && field.getType() == beanClass))
+					? "let it be an open class instead of an object" : FOR_FINAL;
 	}
 
 	private static void checkCalledOnTheProxy(AnnotatedMethod annotated) {

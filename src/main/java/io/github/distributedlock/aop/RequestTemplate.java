@@ -119,7 +119,9 @@ final class RequestTemplate {
 			throw this.annotated.refuse(isText ? "permitsString" : "permits", isText ? text : number,
 					(isText ? shown(text, resolved) : "") + "cannot be: "
 							+ ((ex instanceof NumberFormatException) ? "it is not a number" : ex.getMessage()),
-					"write a number from 1 to " + LockRequest.MOST_PERMITS, ex);
+					"write a number from 1 to " + LockRequest.MOST_PERMITS
+							+ (isText ? ", or a property that is one, \"${…}\": it is the same for all calls" : ""),
+					ex);
 		}
 	}
 

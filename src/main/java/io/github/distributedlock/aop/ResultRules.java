@@ -48,7 +48,8 @@ record ResultRules(AnnotatedMethod annotated, boolean open) {
 			List.of("a body that is written later",
 					"org.springframework.web.servlet.mvc.method.annotation.StreamingResponseBody",
 					"org.springframework.web.servlet.mvc.method.annotation.ResponseBodyEmitter"),
-			List.of(LATER, Callable.class.getName(), Supplier.class.getName()),
+			List.of(LATER, Callable.class.getName(), Supplier.class.getName(), "kotlin.jvm.functions.Function0",
+					"kotlin.Lazy"),
 			List.of("a lazy stream", BaseStream.class.getName()),
 			List.of("an iterator that is read later", Iterator.class.getName()),
 			List.of("a future that does not signal its completion", Future.class.getName()));

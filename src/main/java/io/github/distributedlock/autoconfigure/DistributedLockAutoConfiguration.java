@@ -2,6 +2,7 @@ package io.github.distributedlock.autoconfigure;
 
 import io.github.distributedlock.DistributedLock;
 import io.github.distributedlock.backend.LockBackend;
+import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 import org.springframework.beans.factory.ListableBeanFactory;
@@ -31,6 +32,8 @@ import org.springframework.core.env.Environment;
 		"org.springframework.boot.micrometer.observation.autoconfigure.ObservationAutoConfiguration" })
 public final class DistributedLockAutoConfiguration {
 
+	private static final Logger logger = LoggerFactory.getLogger(DistributedLockAutoConfiguration.class);
+
 	@Configuration(proxyBeanMethods = false)
 	@ConditionalOnSwitch("enabled")
 	@EnableConfigurationProperties(DistributedLockProperties.class)
@@ -39,8 +42,15 @@ public final class DistributedLockAutoConfiguration {
 			JdbcConfiguration.class })
 	static class Enabled {
 
-		Enabled(Environment environment) {
-			DistributedLockProperties.refuseFormerNames(environment);
+		Enabled(Environment environment, ListableBeanFactory beanFactory) {
+			DistributedLockProperties.refuseMistakes(environment);
+			if (!beanFactory.containsBean("distributedLockEngine")) {
+				logger
+					.info("Locks are those of the application's own bean {}, and distributed-lock.backend is not used."
+							+ " To have such a bean beside the store of distributed-lock.backend, define the bean with"
+							+ " @Bean(defaultCandidate = false)",
+							String.join(", ", beanFactory.getBeanNamesForType(DistributedLock.class, true, false)));
+			}
 		}
 
 		/**
@@ -62,9 +72,8 @@ public final class DistributedLockAutoConfiguration {
 	static class Disabled {
 
 		Disabled() {
-			LoggerFactory.getLogger(DistributedLockAutoConfiguration.class)
-				.warn("Distributed locks are off (distributed-lock.enabled=false):"
-						+ " methods with @DistributedLock run WITHOUT their locks, and so does all that is locked in code");
+			logger.warn("Distributed locks are off (distributed-lock.enabled=false):"
+					+ " methods with @DistributedLock run WITHOUT their locks, and so does all that is locked in code");
 		}
 
 		@Bean

@@ -1,6 +1,7 @@
 package io.github.distributedlock.autoconfigure;
 
 import java.time.Duration;
+import java.util.List;
 import java.util.Set;
 import java.util.function.Function;
 
@@ -66,14 +67,26 @@ record DistributedLockProperties(@DefaultValue("true") boolean enabled, @Default
 
 	/**
 	 * Stops the start if a property still has its former name: ignored, it would change
-	 * all leases without a word.
+	 * all leases without a word. Or if a number means milliseconds, where seconds are
+	 * usually meant.
 	 */
-	static void refuseFormerNames(Environment environment) {
-		Binder.get(environment).bind("distributed-lock.lease-time", String.class).ifBound((value) -> {
+	static void refuseMistakes(Environment environment) {
+		Binder binder = Binder.get(environment);
+		binder.bind("distributed-lock.lease-time", String.class).ifBound((value) -> {
 			throw new InvalidConfigurationPropertyValueException("distributed-lock.lease-time", value,
 					"it is called distributed-lock.watchdog-timeout now: write that, with the same value."
 							+ " (A leaseTime, of an annotation or a request, is the opposite: fixed and never renewed.)");
 		});
+		for (String name : List.of("wait-time", "warn-held-after", "redis.command-timeout", "redis.replica-ack-timeout",
+				"jdbc.command-timeout")) {
+			binder.bind("distributed-lock." + name, String.class).ifBound((value) -> {
+				if (value.matches("[1-9]\\d?")) {
+					throw new InvalidConfigurationPropertyValueException("distributed-lock." + name, value,
+							"it is " + value + " ms, since a number without a unit is milliseconds: write " + value
+									+ "s if seconds are meant, or " + value + "ms");
+				}
+			});
+		}
 	}
 
 	/**

@@ -117,7 +117,8 @@ final class EngineLifecycle implements SmartLifecycle {
 		if (!others.isEmpty()) {
 			return "write " + others + ", which offers that";
 		}
-		return "jdbc".equals(this.backend.details().get("type"))
+		return this.backend.details().containsKey("table") // Of a database, whichever it
+															// is.
 				? "add redis to distributed-lock.backend and write store = \"redisLock\", which offers that" : "";
 	}
 

@@ -20,10 +20,10 @@ import org.springframework.util.StringUtils;
 /**
  * Says why an application with locks does not start, and what to do about it. The store
  * or an annotation may be wrong. The annotation may have been asked for by injection,
- * since the bean's type has the same simple name. Jedis cannot start while a Redis
- * Cluster or Sentinel is out of reach, since its connection factory asks them when it is
- * made. This analyzer comes before Spring Boot's own, which would say to define a bean of
- * the annotation's type.
+ * since the bean's type has the same simple name, or the lock of a store that is not
+ * configured. Jedis cannot start while a Redis Cluster or Sentinel is out of reach, since
+ * its connection factory asks them when it is made. This analyzer comes before Spring
+ * Boot's own, which would say to define a bean of the annotation's type.
  */
 @Order(Ordered.HIGHEST_PRECEDENCE)
 class LockFailureAnalyzer implements FailureAnalyzer {
@@ -47,7 +47,8 @@ class LockFailureAnalyzer implements FailureAnalyzer {
 			if (cause instanceof LockDefinitionException || cause instanceof LockBackendException) {
 				return analyze((LockException) cause);
 			}
-			if (cause instanceof NoSuchBeanDefinitionException ex && ex.getBeanType() == ANNOTATION) {
+			if (cause instanceof NoSuchBeanDefinitionException ex && ex.getNumberOfBeansFound() == 0
+					&& (ex.getBeanType() == ANNOTATION || ex.getBeanType() == DistributedLock.class)) {
 				return analyzeInjection(ex, causes);
 			}
 		}
@@ -69,6 +70,13 @@ class LockFailureAnalyzer implements FailureAnalyzer {
 			if (outer instanceof UnsatisfiedDependencyException ex && ex.getInjectionPoint() != null) {
 				where = "Bean '" + ex.getBeanName() + "' (" + ex.getInjectionPoint() + ")";
 			}
+		}
+		if (cause.getBeanType() == DistributedLock.class) {
+			return new FailureAnalysis(where + " asks for a lock that is not there: " + cause.getMessage(),
+					"The lock of a store is the bean redisLock, jdbcLock or memoryLock: add its store to"
+							+ " distributed-lock.backend, or correct the qualifier, or leave the qualifier out for the"
+							+ " default store.",
+					cause);
 		}
 		return new FailureAnalysis(
 				where + " asks for a bean of the type " + ANNOTATION.getName() + ", which is the annotation.",

@@ -1,14 +1,19 @@
 package io.github.distributedlock.autoconfigure;
 
+import java.lang.reflect.Executable;
+import java.lang.reflect.Method;
 import java.time.Duration;
 import java.util.Arrays;
 import java.util.List;
 import java.util.Locale;
 import java.util.Set;
 import java.util.function.Function;
+import java.util.stream.Stream;
 
+import io.github.distributedlock.DistributedLock;
 import io.github.distributedlock.DurationRange;
 import io.github.distributedlock.LockBackendException;
+import io.github.distributedlock.LockDefinitionException;
 import io.github.distributedlock.autoconfigure.DistributedLockProperties.Backend;
 import io.github.distributedlock.backend.LockBackend;
 import io.github.distributedlock.backend.memory.InMemoryLockBackend;
@@ -21,7 +26,9 @@ import org.springframework.beans.factory.ListableBeanFactory;
 import org.springframework.beans.factory.config.RuntimeBeanReference;
 import org.springframework.beans.factory.support.BeanDefinitionRegistry;
 import org.springframework.beans.factory.support.BeanDefinitionRegistryPostProcessor;
+import org.springframework.beans.factory.support.MergedBeanDefinitionPostProcessor;
 import org.springframework.beans.factory.support.RootBeanDefinition;
+import org.springframework.boot.context.properties.bind.BindException;
 import org.springframework.boot.context.properties.bind.Bindable;
 import org.springframework.boot.context.properties.bind.Binder;
 import org.springframework.boot.context.properties.source.InvalidConfigurationPropertyValueException;
@@ -43,12 +50,20 @@ final class Stores {
 	 * The stores of an application, before it has beans. The first is the default.
 	 */
 	static Set<Backend> of(Environment environment) {
-		Set<Backend> backends = Binder.get(environment)
-			.bind("distributed-lock.backend", Bindable.setOf(Backend.class))
-			.orElseGet(() -> Set.of(Backend.REDIS));
+		String property = "distributed-lock.backend";
+		Set<Backend> backends = Set.of();
+		try {
+			backends = Binder.get(environment)
+				.bind(property, Bindable.setOf(Backend.class))
+				.orElseGet(() -> Set.of(Backend.REDIS));
+		}
+		catch (BindException ex) {
+			logger.debug("Not the names of stores", ex);
+		}
 		if (backends.isEmpty()) {
-			throw new InvalidConfigurationPropertyValueException("distributed-lock.backend", "",
-					"name one of redis, jdbc and memory, or remove the property for redis");
+			throw new InvalidConfigurationPropertyValueException(property, environment.getProperty(property, ""),
+					"name redis, jdbc (for PostgreSQL, MariaDB, MySQL and H2) or memory, or several of them with commas"
+							+ " between them; or remove the property for redis");
 		}
 		return backends;
 	}
@@ -153,18 +168,35 @@ final class Stores {
 
 		Registrar(Environment environment) {
 			this.backends = of(environment);
+			for (Backend store : Backend.values()) {
+				if (!this.backends.contains(store) && !isInMemory()) {
+					warnOfUnused(store.name().toLowerCase(Locale.ROOT), environment);
+				}
+			}
+		}
+
+		private boolean isInMemory() {
+			return this.backends.equals(Set.of(Backend.MEMORY));
+		}
+
+		private static void warnOfUnused(String store, Environment environment) {
+			Binder.get(environment)
+				.bind("distributed-lock." + store, Bindable.mapOf(String.class, String.class))
+				.ifBound((set) -> logger.warn(
+						"distributed-lock.{}.{} is set, but no lock is kept there, since distributed-lock.backend does not"
+								+ " list {}. Add {} to it, or remove the property",
+						store, set.keySet().iterator().next(), store, store));
 		}
 
 		@Override
 		public void postProcessBeanDefinitionRegistry(BeanDefinitionRegistry registry) {
 			Backend first = this.backends.iterator().next();
-			boolean inMemory = this.backends.equals(Set.of(Backend.MEMORY));
 			for (Backend store : Backend.values()) {
 				String lock = store.name().toLowerCase(Locale.ROOT) + "Lock";
 				if (registry.isBeanNameInUse(lock)) {
 					continue;
 				}
-				if (store == first || inMemory) {
+				if (store == first || isInMemory()) {
 					registry.registerAlias("distributedLockEngine", lock);
 				}
 				else if (this.backends.contains(store)) {
@@ -173,6 +205,7 @@ final class Stores {
 					register(registry, lock, EngineConfiguration.class, "distributedLockEngine", backend);
 					register(registry, lock + "Lifecycle", EngineLifecycle.class, null, new RuntimeBeanReference(lock),
 							backend);
+					register(registry, lock + "InjectionCheck", InjectionCheck.class, null, lock);
 				}
 			}
 		}
@@ -187,6 +220,35 @@ final class Stores {
 			definition.setAutowireMode(RootBeanDefinition.AUTOWIRE_CONSTRUCTOR);
 			definition.setDefaultCandidate(false);
 			registry.registerBeanDefinition(name, definition);
+		}
+
+	}
+
+	/**
+	 * Refuses a parameter that has the name of a lock which is injected by a qualifier
+	 * only: Spring would inject the default lock there, without a word.
+	 */
+	static final class InjectionCheck implements MergedBeanDefinitionPostProcessor {
+
+		private final String lock;
+
+		InjectionCheck(String lock) {
+			this.lock = lock;
+		}
+
+		@Override
+		public void postProcessMergedBeanDefinition(RootBeanDefinition definition, Class<?> type, String name) {
+			Method factory = definition.getResolvedFactoryMethod();
+			Stream<Executable> callables = (factory != null) ? Stream.of(factory)
+					: Stream.of(type.getDeclaredConstructors());
+			if (callables.flatMap((callable) -> Stream.of(callable.getParameters()))
+				.anyMatch((parameter) -> parameter.getName().equals(this.lock)
+						&& parameter.getType() == DistributedLock.class && parameter.getAnnotations().length == 0)) {
+				throw new LockDefinitionException(
+						"Bean '" + name + "' has a parameter " + this.lock
+								+ ", which would be the default lock, whatever the name of the parameter is",
+						"write @Qualifier(\"" + this.lock + "\") before the parameter", null);
+			}
 		}
 
 	}

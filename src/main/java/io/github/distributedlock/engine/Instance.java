@@ -97,6 +97,13 @@ final class Instance implements Listening {
 		this.identity = make(DEAF);
 	}
 
+	/**
+	 * Returns whether an owner is one of this identity, as far as its name tells.
+	 */
+	boolean isOwn(String owner) {
+		return owner.startsWith(this.identity.prefix());
+	}
+
 	static String random() {
 		return Long.toString(new SecureRandom().nextLong() & Long.MAX_VALUE, Character.MAX_RADIX);
 	}

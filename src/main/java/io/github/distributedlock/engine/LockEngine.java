@@ -141,7 +141,7 @@ public final class LockEngine implements DistributedLock, AutoCloseable {
 		return new Wait(this.time, (own != null) ? own : defaultTime, interruptible);
 	}
 
-	private static LockHandle requireAcquired(@Nullable LockHandle handle, LockRequest request, Wait wait) {
+	private LockHandle requireAcquired(@Nullable LockHandle handle, LockRequest request, Wait wait) {
 		if (handle != null) {
 			return handle;
 		}
@@ -149,7 +149,9 @@ public final class LockEngine implements DistributedLock, AutoCloseable {
 		throw new LockNotAcquiredException(
 				"Lock " + LockException.printable(request.keys()) + " was busy for " + Failures.text(wait.waited())
 						+ " (waitTime " + Failures.text(wait.limit()) + ")"
-						+ ((holder != null) ? ", held by " + LockException.printable(holder) : ""),
+						+ ((holder != null) ? ", held by " + LockException.printable(holder) : "")
+						+ ((holder != null && this.instance.isOwn(holder))
+								? ", which is another thread, chain or coroutine of this JVM" : ""),
 				request.keys(), wait.waited(), holder);
 	}
 

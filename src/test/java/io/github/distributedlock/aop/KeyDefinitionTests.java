@@ -6,6 +6,7 @@ import java.nio.file.Path;
 import java.util.List;
 import java.util.Map;
 
+import io.github.distributedlock.LockMode;
 import io.github.distributedlock.annotation.DistributedLock;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
@@ -28,6 +29,13 @@ class KeyDefinitionTests {
 			.hasMessageContaining(
 					"Jobs.run(): key = \"nightly-report\" reads the word nightly as a property of nothing")
 			.hasMessageContaining("write \"'nightly-report'\" in quotes");
+	}
+
+	@Test
+	void classWithoutPackage() {
+		AdvisorContext.refusal(ClassWithoutPackage.class)
+			.hasMessageContaining("reads the word LockMode as a property of nothing")
+			.hasMessageContaining("T(….LockMode), with its package, for a class");
 	}
 
 	@Test
@@ -308,6 +316,14 @@ class KeyDefinitionTests {
 
 		@DistributedLock(key = "order:#{#id}")
 		public void buy(OrderId id) {
+		}
+
+	}
+
+	static class ClassWithoutPackage {
+
+		@DistributedLock(key = "mode:#{#mode == LockMode.SHARED}")
+		public void buy(LockMode mode) {
 		}
 
 	}

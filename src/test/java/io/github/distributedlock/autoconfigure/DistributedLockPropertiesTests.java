@@ -287,7 +287,7 @@ class DistributedLockPropertiesTests {
 	}
 
 	@ParameterizedTest
-	@CsvSource({ "backend, mongo, REDIS", "redis.atomicity, magic, Atomicity",
+	@CsvSource({ "backend, mongo, name redis", "redis.atomicity, magic, Atomicity",
 			"watchdog-timeout, soon, java.time.Duration", "order, first, Integer", "redis.signals, telegraph, PUBSUB",
 			"wait-time, 9999999999999999d, java.time.Duration" })
 	void areRefusedIfTheyCannotBeRead(String name, String value, String expected, CapturedOutput output) {

@@ -134,8 +134,9 @@ class StoresTests {
 			.run((context) -> assertThat(context).getFailure()
 				.isInstanceOf(LockDefinitionException.class)
 				.hasMessageContaining("store = \"jdbcLock\" names no single DistributedLock bean")
-				.hasMessageEndingWith("(add jdbc to distributed-lock.backend, or write one of redisLock, or mark one"
-						+ " with @Primary as the default)"));
+				.hasMessageEndingWith(
+						"(add jdbc to distributed-lock.backend and write jdbcLock, or write one of redisLock,"
+								+ " or mark one with @Primary as the default)"));
 	}
 
 	@Test

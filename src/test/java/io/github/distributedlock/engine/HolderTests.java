@@ -38,7 +38,8 @@ class HolderTests extends EngineFixture {
 		CompletableFuture<LockHandle> acquiring = acquiring(waiting("k", SECOND));
 		this.time.advance(SECOND);
 		assertThat(busy(acquiring).holder()).contains(handle.owner());
-		assertThat(busy(acquiring)).hasMessageEndingWith(", held by " + handle.owner());
+		assertThat(busy(acquiring)).hasMessageEndingWith(
+				", held by " + handle.owner() + ", which is another thread, chain or coroutine of this JVM");
 		CompletableFuture<Boolean> trying = inThread(() -> this.engine.tryAcquire("k").isPresent());
 		assertThat(trying).succeedsWithin(PATIENCE).isEqualTo(false);
 		assertThat(events(LockEvent.NotAcquired.class)).extracting(LockEvent.NotAcquired::holder)

@@ -26,7 +26,7 @@ class RefusedFunctionTests {
 
 	@Test
 	fun `skipped call of a function that is never null is refused`() {
-		refused(NeverNull::class.java, "NeverNull.pay(Continuation): ifBusy = SKIP has no result to return",
+		refused(NeverNull::class.java, "NeverNull.pay(): ifBusy = SKIP has no result to return",
 			"let it be a function that returns String? (null then says skipped)")
 		refused(NeverNullBlocking::class.java, "NeverNullBlocking.pay(): ifBusy = SKIP has no result to return",
 			"let it be a function that returns String? (null then says skipped)")
@@ -39,7 +39,38 @@ class RefusedFunctionTests {
 
 	@Test
 	fun `future inside of a suspend function is refused`() =
-		refused(Later::class.java, "Later.pay(Continuation): the method returns a Kotlin job", "return CompletableFuture")
+		refused(Later::class.java, "Later.pay(): the method returns a Kotlin job", "return CompletableFuture")
+
+	@Test
+	fun `fallback that suspends, or does not, as the function does`() {
+		refused(BlockingFallback::class.java, "fits no method; there is busy(String)",
+			"write one suspend function busy with the parameters of pay(String)")
+		refused(SuspendingFallback::class.java, "fits no method; there is suspend busy(String)",
+			"write one busy with the parameters of pay(String)")
+	}
+
+	@Test
+	fun `function of a companion object is refused`() =
+		refused(InCompanion::class.java, "in the companion object of", "a companion object is no bean", "move the method into the class")
+
+	@Test
+	fun `function of an object is refused`() =
+		refused(Single::class.java, "the method is final", "let it be an open class instead of an object")
+
+	@Test
+	fun `function or lazy value as a result is refused`() {
+		refused(ReturnsFunction::class.java, "the method returns work that is done later (kotlin.jvm.functions.Function0)")
+		refused(ReturnsLazy::class.java, "the method returns work that is done later (kotlin.Lazy)")
+	}
+
+	@Test
+	fun `property of a value class in a key is refused`() =
+		refused(ValueOfValueClass::class.java, "reads value of java.lang.String, which has no such property",
+			"Kotlin passes what a value class wraps: write the parameter alone, such as #id")
+
+	@Test
+	fun `misspelt property of a data class in a key is refused`() =
+		refused(Misspelt::class.java, "#{#order.idd}\" reads idd of", "which has no such property", "it has id, lines")
 
 	private fun refused(bean: Class<*>, vararg messages: String) {
 		Contexts.inMemory().withBean(bean).run { context ->
@@ -89,6 +120,75 @@ class RefusedFunctionTests {
 
 		@DistributedLock
 		open suspend fun pay(): Deferred<String> = CompletableDeferred("paid")
+
+	}
+
+	open class BlockingFallback {
+
+		@DistributedLock(key = ["order:#{#id}"], fallback = "busy")
+		open suspend fun pay(id: String): String = "paid $id"
+
+		open fun busy(id: String): String = "busy $id"
+
+	}
+
+	open class SuspendingFallback {
+
+		@DistributedLock(key = ["order:#{#id}"], fallback = "busy")
+		open fun pay(id: String): String = "paid $id"
+
+		open suspend fun busy(id: String): String = "busy $id"
+
+	}
+
+	open class InCompanion {
+
+		companion object {
+
+			@DistributedLock
+			fun pay(): String = "paid"
+
+		}
+
+	}
+
+	object Single {
+
+		@DistributedLock
+		fun pay(): String = "paid"
+
+	}
+
+	open class ReturnsFunction {
+
+		@DistributedLock
+		open fun pay(): () -> String = { "paid" }
+
+	}
+
+	open class ReturnsLazy {
+
+		@DistributedLock
+		open fun pay(): Lazy<String> = lazy { "paid" }
+
+	}
+
+	@JvmInline
+	value class OrderId(val value: String)
+
+	open class ValueOfValueClass {
+
+		@DistributedLock(key = ["order:#{#id.value}"])
+		open fun pay(id: OrderId): String = "paid $id"
+
+	}
+
+	data class Order(val id: String, val lines: Int)
+
+	open class Misspelt {
+
+		@DistributedLock(key = ["order:#{#order.idd}"])
+		open fun pay(order: Order): String = "paid $order"
 
 	}
 

@@ -28,6 +28,13 @@ class ValueClassTests {
 		assertThat(orders.busyNullable(OrderId("a"))).isEqualTo("instead of a")
 	}
 
+	// Kotlin changes its name, too.
+	@Test
+	fun `fallback may be internal`() = with { orders, locks ->
+		locks.acquire(LockRequest.of("internal").detached(true))
+		assertThat(orders.busyInternal()).isEqualTo("instead")
+	}
+
 	private fun with(test: (Orders, Locks) -> Unit) {
 		Contexts.inMemory().withBean(Orders::class.java).run { context ->
 			assertThat(context).hasNotFailed()
@@ -64,6 +71,11 @@ class ValueClassTests {
 		open fun busyNullable(id: OrderId?): String = "locked"
 
 		open fun insteadOfNullable(id: OrderId?): String = "instead of ${id?.value}"
+
+		@DistributedLock(key = ["'internal'"], waitTime = "0", fallback = "insteadInternal")
+		open fun busyInternal(): String = "locked"
+
+		internal open fun insteadInternal(): String = "instead"
 
 		private fun held(): List<String> = LockHandle.current().orElseThrow().keys()
 
