@@ -388,7 +388,8 @@ class KeyStep {
 			all.add(new Place(waiter, this.now, this.now, bid));
 		}
 		this.places = all;
-		this.signs = new Signs(this.now, this.signs.pardon());
+		// A time that is yet to come says that the clock was set back, until that is judged.
+		this.signs = new Signs(Math.max(this.signs.lastHeard(), this.now), this.signs.pardon());
 	}
 
 	private void unregister(Waiter waiter) {
