@@ -317,7 +317,7 @@ class KeyStep {
 				|| (waiter.isShared() ? isShared() : hasPermits() && this.holders.size() < waiter.permits());
 	}
 
-	private boolean writerWaits(Waiter caller) {
+	boolean writerWaits(Waiter caller) {
 		removeDead(caller);
 		return this.places.stream().anyMatch((place) -> !place.waiter().isShared());
 	}
@@ -330,7 +330,7 @@ class KeyStep {
 		return (registers || isExclusive()) && reservation(claim.waiter()) != null;
 	}
 
-	private AcquireResult take(Claim claim, boolean registers) {
+	AcquireResult take(Claim claim, boolean registers) {
 		if (claim.fenced()) {
 			// The time, so that tokens grow also where the last one was forgotten.
 			this.token = Math.max(this.token + 1, this.now);
@@ -367,10 +367,9 @@ class KeyStep {
 	/**
 	 * Gives a waiter a place behind all others, unless it has one.
 	 */
-	private void register(Claim claim) {
+	void register(Claim claim) {
 		Waiter waiter = claim.waiter();
-		Bid bid = (claim.number() > 0) ? new Bid(claim.number(), claim.owner(), micros(claim.grantLease()), this.now)
-				: null;
+		Bid bid = bid(claim);
 		Place place = place(waiter);
 		if (place != null && place.isWithin(this.settings.pulse, this.now) && place.isFor(bid)) {
 			return;
@@ -388,11 +387,20 @@ class KeyStep {
 			all.add(new Place(waiter, this.now, this.now, bid));
 		}
 		this.places = all;
-		// A time that is yet to come says that the clock was set back, until that is judged.
+		// A time that is yet to come says that the clock was set back, until that is
+		// judged.
 		this.signs = new Signs(Math.max(this.signs.lastHeard(), this.now), this.signs.pardon());
 	}
 
-	private void unregister(Waiter waiter) {
+	/**
+	 * Returns what may be granted to the waiter of a claim, {@code null} if nothing may.
+	 */
+	@Nullable Bid bid(Claim claim) {
+		return (claim.number() > 0) ? new Bid(claim.number(), claim.owner(), micros(claim.grantLease()), this.now)
+				: null;
+	}
+
+	void unregister(Waiter waiter) {
 		Place place = place(waiter);
 		if (place != null) {
 			this.places = without(this.places, place);
@@ -448,7 +456,7 @@ class KeyStep {
 	boolean grant(Place place) {
 		Bid bid = bid(place);
 		Waiter waiter = place.waiter();
-		if (bid == null || !this.settings.hears.test(waiter.instance())) {
+		if (bid == null || !hears(waiter)) {
 			return false;
 		}
 		unregister(waiter);
@@ -460,7 +468,7 @@ class KeyStep {
 	/**
 	 * Returns what may be granted to a waiter, {@code null} if it may be dead.
 	 */
-	private @Nullable Bid bid(Place place) {
+	@Nullable Bid bid(Place place) {
 		Bid bid = place.bid();
 		boolean alone = !place.waiter().isShared() && place.waiter().permits() == 1;
 		long age = (bid != null) ? this.now - bid.time() : 0;
@@ -497,15 +505,19 @@ class KeyStep {
 	 * Tells a waiter that a key is reserved for it.
 	 * @return {@code false} if the waiter is known not to hear
 	 */
-	private boolean notify(Waiter waiter) {
-		boolean hears = this.settings.hears.test(waiter.instance());
+	boolean notify(Waiter waiter) {
+		boolean hears = hears(waiter);
 		if (hears) {
 			woken(ReleaseNotification.of(this.key, waiter));
 		}
 		return hears;
 	}
 
-	private void woken(ReleaseNotification notification) {
+	boolean hears(Waiter waiter) {
+		return this.settings.hears.test(waiter.instance());
+	}
+
+	void woken(ReleaseNotification notification) {
 		this.notifications = with(this.notifications, notification);
 	}
 
@@ -551,7 +563,7 @@ class KeyStep {
 	 */
 	Set<Waiter> dead(Waiter caller) {
 		if (this.settings.silence == 0) {
-			return groups((place) -> !this.settings.hears.test(place.waiter().instance()));
+			return groups((place) -> !hears(place.waiter()));
 		}
 		long pardon = this.signs.pardon();
 		long newest = Math.max(this.signs.lastHeard(), pardon);
@@ -598,7 +610,7 @@ class KeyStep {
 	 * Returns the waiters that are heard together, as one of them: all fair requests of
 	 * an instance. Any other waiter is a group by itself.
 	 */
-	private static Waiter group(Waiter waiter) {
+	Waiter group(Waiter waiter) {
 		return waiter.isFair() ? Waiter.fair(waiter.instance(), "") : waiter;
 	}
 
@@ -606,12 +618,12 @@ class KeyStep {
 		return this.places.get(0);
 	}
 
-	private boolean isFirst(Waiter waiter) {
+	boolean isFirst(Waiter waiter) {
 		removeDead(waiter);
 		return this.places.isEmpty() || oldest().waiter().equals(waiter);
 	}
 
-	private @Nullable Place place(Waiter waiter) {
+	@Nullable Place place(Waiter waiter) {
 		for (int i = 0; i < this.places.size(); i++) {
 			if (this.places.get(i).waiter().equals(waiter)) {
 				return this.places.get(i);
@@ -629,11 +641,11 @@ class KeyStep {
 		return null;
 	}
 
-	private boolean isOwned(String owner) {
+	boolean isOwned(String owner) {
 		return owner(owner) != null;
 	}
 
-	private @Nullable Held reservation(Waiter waiter) {
+	@Nullable Held reservation(Waiter waiter) {
 		for (int i = 0; i < this.holders.size(); i++) {
 			if (this.holders.get(i).isReservedFor(waiter)) {
 				return this.holders.get(i);
@@ -650,7 +662,7 @@ class KeyStep {
 		return !this.holders.isEmpty() && this.holders.get(0).kind().isShared();
 	}
 
-	private boolean hasPermits() {
+	boolean hasPermits() {
 		return !this.holders.isEmpty() && this.holders.get(0).isPermit();
 	}
 
@@ -658,7 +670,7 @@ class KeyStep {
 	 * Takes a holder off the key, and from a reader also what is reserved for the readers
 	 * of its instance.
 	 */
-	private void leave(Held held) {
+	void leave(Held held) {
 		remove(held);
 		Held kept = held.kind().isShared() ? reservation(Waiter.shared(held.kind().instance())) : null;
 		if (kept != null) {
@@ -670,7 +682,7 @@ class KeyStep {
 		this.holders = with(this.holders, held);
 	}
 
-	private void remove(Held held) {
+	void remove(Held held) {
 		this.holders = without(this.holders, held);
 	}
 

@@ -168,6 +168,13 @@ public abstract class OptimisticLockBackend implements LockBackend {
 	}
 
 	/**
+	 * Begins a step. Models of the protocol break one of its rules.
+	 */
+	KeyStep begin(String key, KeyState state, KeyStep.Settings settings, long now) {
+		return new KeyStep(key, state, settings, now);
+	}
+
+	/**
 	 * Carries out a step, again if another one came between.
 	 * @param argument the argument of the step, so that the action need not be an object
 	 * of its own
@@ -175,7 +182,7 @@ public abstract class OptimisticLockBackend implements LockBackend {
 	private <A, T> T step(String key, A argument, BiFunction<KeyStep, A, T> action) {
 		for (int attempt = 1; attempt <= MOST_ATTEMPTS; attempt++) {
 			Read before = read(key);
-			KeyStep step = new KeyStep(key, before.state, this.settings, before.now);
+			KeyStep step = begin(key, before.state, this.settings, before.now);
 			T answer = action.apply(step, argument);
 			KeyState after = step.state();
 			if (after == before.state || write(key, before, after)) {

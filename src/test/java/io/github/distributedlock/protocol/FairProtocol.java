@@ -1,11 +1,20 @@
 package io.github.distributedlock.protocol;
 
+import java.time.Duration;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.Set;
+import java.util.function.Consumer;
 import java.util.stream.IntStream;
 import java.util.stream.Stream;
 
-import io.github.distributedlock.protocol.Tickets.Key;
+import io.github.distributedlock.backend.Claim;
+import io.github.distributedlock.backend.Holder;
+import io.github.distributedlock.backend.KeyRule;
+import io.github.distributedlock.backend.LockBackend;
+import io.github.distributedlock.backend.ModelKey;
+import io.github.distributedlock.backend.ReleaseNotification;
+import io.github.distributedlock.backend.Waiter;
 import io.github.distributedlock.protocol.Tickets.Phase;
 import org.jspecify.annotations.Nullable;
 
@@ -21,13 +30,15 @@ import org.jspecify.annotations.Nullable;
  * those that end in vain are made again
  * @param mostFaults how much can go wrong in a run
  * @param faults what can
- * @param broken the rule that is broken, if any
+ * @param broken the rule that is broken, of JVMs or of the server, if any
  */
 record FairProtocol(List<Integer> jvms, Set<Integer> unfair, boolean hears, boolean brief, int mostFaults,
-		Set<Fault> faults, @Nullable Rule broken) implements Model<Tickets> {
+		Set<Fault> faults, @Nullable Enum<?> broken) implements Model<Tickets> {
+
+	private static final Duration LEASE = Duration.ofSeconds(10);
 
 	/**
-	 * What keeps the order, and all alive.
+	 * What JVMs do so that the order is kept, and all are alive.
 	 */
 	enum Rule {
 
@@ -35,31 +46,6 @@ record FairProtocol(List<Integer> jvms, Set<Integer> unfair, boolean hears, bool
 		 * A request registers its ticket before it queues up in its JVM.
 		 */
 		REGISTERS_FIRST,
-
-		/**
-		 * Nobody takes a free key while another ticket is older.
-		 */
-		NOBODY_BARGES,
-
-		/**
-		 * A ticket stays until its request has the key.
-		 */
-		TICKETS_STAY,
-
-		/**
-		 * Who finds the key free and may not take it reserves it for the oldest waiter.
-		 */
-		RESERVED_ANEW,
-
-		/**
-		 * That holds for a waiter that is not fair, too.
-		 */
-		RESERVED_ANEW_FOR_THE_UNFAIR,
-
-		/**
-		 * Who gives up passes on what is reserved for it.
-		 */
-		PASSED_ON,
 
 		/**
 		 * A wake-up is for the request with that ticket, wherever it stands in its JVM.
@@ -76,33 +62,6 @@ record FairProtocol(List<Integer> jvms, Set<Integer> unfair, boolean hears, bool
 		 * A wake-up for a request that has ended withdraws its ticket.
 		 */
 		ORPHANS_ARE_WITHDRAWN,
-
-		/**
-		 * The waiters of a JVM that is silent for a second do not count.
-		 */
-		THE_SILENT_ARE_DEAD,
-
-		/**
-		 * If all are silent, it was the server that stood still, and they are pardoned;
-		 * but not those that have said nothing since the last time.
-		 */
-		PARDONED_ONCE,
-
-		/**
-		 * If somebody was heard of at a time that is yet to come, the server's clock was
-		 * set back: all are pardoned from now on, instead of for as long as that.
-		 */
-		TIME_BEGINS_ANEW,
-
-		/**
-		 * They are pardoned then, and not taken to be dead.
-		 */
-		THE_FUTURE_IS_NO_SILENCE,
-
-		/**
-		 * Who asks, or gives the key back, lives.
-		 */
-		WHO_SPEAKS_LIVES,
 
 		/**
 		 * While one request of a JVM has the key, the next one polls.
@@ -135,7 +94,7 @@ record FairProtocol(List<Integer> jvms, Set<Integer> unfair, boolean hears, bool
 		return new FairProtocol(this.jvms, this.unfair, this.hears, this.brief, most, Set.of(faults), this.broken);
 	}
 
-	FairProtocol without(Rule rule) {
+	FairProtocol without(Enum<?> rule) {
 		return new FairProtocol(this.jvms, this.unfair, this.hears, this.brief, this.mostFaults, this.faults, rule);
 	}
 
@@ -166,13 +125,10 @@ record FairProtocol(List<Integer> jvms, Set<Integer> unfair, boolean hears, bool
 		this.jvms.stream().distinct().forEach((jvm) -> jvm(transitions, state, jvm));
 		if (this.brief && !state.requests().contains(Phase.WAITING)) {
 			transitions.happensInTime("server", "hears nobody for a second",
-					state.silent(this.jvms.stream().distinct().filter((jvm) -> !state.ahead().contains(jvm)).toList(),
-							state.pardoned()));
+					state.with(state.key().silent((waiter) -> true, true)));
 		}
-		if (!state.waiters().isEmpty()) {
-			transitions.goesWrong(Fault.CLOCK_SET_BACK, "server", "is set back",
-					state.silent(List.of(), state.pardoned())
-						.ahead(state.waiters().stream().map(this::jvm).distinct().toList()));
+		if (!state.key().waiters().isEmpty()) {
+			transitions.goesWrong(Fault.CLOCK_SET_BACK, "server", "is set back", state.with(state.key().setBack()));
 		}
 		expiry(transitions, state);
 		return transitions.all();
@@ -207,13 +163,13 @@ record FairProtocol(List<Integer> jvms, Set<Integer> unfair, boolean hears, bool
 
 	private void holding(Transitions<Tickets> transitions, Tickets state, int request) {
 		Tickets ended = state.in(request, Phase.ENDED);
-		transitions.mayHappen(name(request), "releases", wakeNext(ended, request));
+		transitions.mayHappen(name(request), "releases", release(ended, request));
 		transitions.goesWrong(Fault.LOST_LEASE, name(request), "sees its deadline pass", ended);
 	}
 
 	private void cleanUp(Transitions<Tickets> transitions, Tickets state, int request) {
-		if (state.isOwnedBy(request) && isAlive(state, request)) {
-			transitions.happensInTime(name(request), "is cleaned up after", wakeNext(state, request));
+		if (isOwnedBy(state, request) && isAlive(state, jvm(request))) {
+			transitions.happensInTime(name(request), "is cleaned up after", release(state, request));
 		}
 	}
 
@@ -246,14 +202,16 @@ record FairProtocol(List<Integer> jvms, Set<Integer> unfair, boolean hears, bool
 
 	private void jvm(Transitions<Tickets> transitions, Tickets state, int jvm) {
 		boolean dead = state.dead().contains(jvm);
-		Tickets silent = state.ahead().contains(jvm) ? state // As far as the server
-																// knows.
-				: state.silent(Lists.with(state.silent(), jvm), state.pardoned());
+		Tickets silent = state.with(state.key().silent((waiter) -> jvm(waiter) == jvm, true));
 		boolean polls = !dead && requests(jvm).anyMatch((request) -> polls(state, request));
+		if (IntStream.range(0, this.jvms.size())
+			.anyMatch((other) -> jvm(other) != jvm && polls(state, other) && state.key().isPardoned(waiter(other)))) {
+			silent = state; // Before a second is over, that one polls.
+		}
 		if (polls) {
 			transitions.goesWrong(Fault.SILENCE, "J" + jvm, "stands still for a second", silent);
 		}
-		else if (!this.brief && state.waiters().stream().anyMatch((waiter) -> jvm(waiter) == jvm)) {
+		else if (!this.brief && state.key().waiters().stream().anyMatch((waiter) -> jvm(waiter) == jvm)) {
 			transitions.happensInTime("J" + jvm, "is not heard of for a second", silent);
 		}
 		if (!dead) {
@@ -267,12 +225,13 @@ record FairProtocol(List<Integer> jvms, Set<Integer> unfair, boolean hears, bool
 	}
 
 	private void expiry(Transitions<Tickets> transitions, Tickets state) {
-		Key key = state.key();
-		if (key != null && state.phase(key.of()) != Phase.HOLDING) {
-			Tickets expired = state.with(null, state.waiters());
-			String what = key.reserved() ? "ends a reservation" : "ends a lease";
-			boolean tooEarly = key.reserved() ? state.messages().contains(key.of())
-					: state.phase(key.of()) == Phase.WAITING;
+		Holder holder = state.key().holder();
+		if (holder != null && state.phase(request(holder)) != Phase.HOLDING) {
+			int request = request(holder);
+			Tickets expired = state.with(state.key().later(LEASE.toMillis()));
+			String what = holder.isReservation() ? "ends a reservation" : "ends a lease";
+			boolean tooEarly = holder.isReservation() ? state.messages().contains(request)
+					: state.phase(request) == Phase.WAITING;
 			if (tooEarly) {
 				transitions.goesWrong(Fault.LOST_LEASE, "server", what + " early", expired);
 			}
@@ -282,24 +241,16 @@ record FairProtocol(List<Integer> jvms, Set<Integer> unfair, boolean hears, bool
 		}
 	}
 
-	/**
-	 * {@code acquire.lua}.
-	 */
 	private Tickets ask(Tickets state, int request) {
-		Tickets heard = alive(judged(state, request), request);
-		boolean first = heard.waiters().isEmpty() || heard.waiters().get(0) == request || isUnfair(request)
-				|| !holds(Rule.NOBODY_BARGES);
-		if (heard.isOwnedBy(request) || heard.isReservedFor(request) || (heard.key() == null && first)) {
-			return taken(heard, request);
+		Claim claim = Claim.of(ModelKey.NAME, token(request), waiter(request), LEASE);
+		Tickets asked = run(state, (server) -> server.acquireOrRegister(claim));
+		if (isOwnedBy(asked, request)) {
+			return taken(asked, request);
 		}
-		Tickets registered = heard.with(heard.key(), Lists.with(heard.waiters(), request));
-		boolean renews = holds(Rule.RESERVED_ANEW)
-				&& (!isUnfair(registered.waiters().get(0)) || holds(Rule.RESERVED_ANEW_FOR_THE_UNFAIR));
-		Tickets busy = (heard.key() == null && renews) ? wakeNext(registered, request) : registered;
-		Key key = busy.key();
-		boolean tells = holds(Rule.ANSWERS_WAKE) && key != null && jvm(key.of()) == jvm(request)
-				&& state.phase(key.of()) != Phase.HOLDING;
-		return tells ? busy.messages(Lists.with(busy.messages(), key.of())) : busy;
+		Holder holder = asked.key().holder();
+		boolean tells = holds(Rule.ANSWERS_WAKE) && holder != null && jvm(request(holder)) == jvm(request)
+				&& state.phase(request(holder)) != Phase.HOLDING;
+		return tells ? asked.messages(Lists.with(asked.messages(), request(holder))) : asked;
 	}
 
 	private Tickets askUnheard(Tickets state, int request) {
@@ -312,72 +263,28 @@ record FairProtocol(List<Integer> jvms, Set<Integer> unfair, boolean hears, bool
 			.stream()
 			.takeWhile((other) -> other != request)
 			.anyMatch((other) -> state.phase(other) == Phase.WAITING && !isUnfair(other));
-		Tickets taken = state.with(new Key(request, false), Lists.without(state.waiters(), request))
-			.in(request, Phase.HOLDING);
+		Tickets taken = state.in(request, Phase.HOLDING);
 		return overtakes ? taken.outOfOrder() : taken;
 	}
 
-	/**
-	 * {@code withdraw.lua}.
-	 */
 	private Tickets withdraw(Tickets state, int request) {
-		Tickets withdrawn = state.with(state.key(), Lists.without(state.waiters(), request));
-		boolean passesOn = (state.key() == null || state.isReservedFor(request)) && holds(Rule.PASSED_ON);
-		return passesOn ? wakeNext(withdrawn, request) : withdrawn;
+		return run(state, (server) -> server.withdraw(ModelKey.NAME, waiter(request), Set.of()));
 	}
 
-	/**
-	 * Reserves a key that is given back.
-	 */
-	private Tickets wakeNext(Tickets state, int speaker) {
-		Tickets free = judged(state.with(null, state.waiters()), speaker);
-		if (free.waiters().isEmpty()) {
-			return free;
-		}
-		int next = free.waiters().get(0);
-		boolean stays = !isUnfair(next) && holds(Rule.TICKETS_STAY);
-		Tickets reserved = free.with(new Key(next, true), stays ? free.waiters() : Lists.without(free.waiters(), next));
-		return (this.hears && isAlive(state, next)) ? reserved.messages(Lists.with(reserved.messages(), next))
-				: reserved;
+	private Tickets release(Tickets state, int request) {
+		return run(state, (server) -> server.release(ModelKey.NAME, token(request)));
 	}
 
-	private Tickets alive(Tickets state, int request) {
-		int jvm = jvm(request);
-		return state.silent(Lists.without(state.silent(), jvm), Lists.without(state.pardoned(), jvm))
-			.ahead(Lists.without(state.ahead(), jvm));
-	}
-
-	/**
-	 * {@code removeDead} in {@code lib-waiters.lua}: without the waiters of JVMs that are
-	 * taken to be dead.
-	 */
-	private Tickets judged(Tickets state, int speaker) {
-		if (!holds(Rule.THE_SILENT_ARE_DEAD) || state.waiters().isEmpty()) {
-			return state;
+	private Tickets run(Tickets state, Consumer<LockBackend> command) {
+		Set<KeyRule> rules = (this.broken instanceof KeyRule rule) ? Set.of(rule) : Set.of();
+		List<ReleaseNotification> sent = new ArrayList<>(1);
+		Tickets done = state.with(state.key().after(rules, (instance) -> true, command, sent::add));
+		for (ReleaseNotification notification : sent) {
+			Waiter waiter = notification.waiter();
+			boolean arrives = this.hears && isAlive(state, jvm(waiter));
+			done = arrives ? done.messages(Lists.with(done.messages(), request(waiter))) : done;
 		}
-		if (!state.ahead().isEmpty() && holds(Rule.TIME_BEGINS_ANEW)) {
-			List<Integer> unheard = state.waiters().stream().map(this::jvm).distinct().toList();
-			Tickets begun = state.ahead(List.of());
-			return alive(holds(Rule.THE_FUTURE_IS_NO_SILENCE) ? begun.silent(List.of(), unheard)
-					: without(begun, Lists.without(state.ahead(), jvm(speaker))), speaker);
-		}
-		boolean stoodStill = state.waiters().stream().allMatch((waiter) -> state.silent().contains(jvm(waiter)));
-		Tickets spoken = holds(Rule.WHO_SPEAKS_LIVES) ? alive(state, speaker) : state;
-		if (!stoodStill) {
-			return without(spoken, spoken.silent());
-		}
-		return without(spoken, holds(Rule.PARDONED_ONCE) ? spoken.pardoned() : List.of()).silent(List.of(),
-				spoken.silent());
-	}
-
-	private Tickets without(Tickets state, List<Integer> dead) {
-		Key key = state.key();
-		List<Integer> living = state.waiters()
-			.stream()
-			.filter((waiter) -> !dead.contains(jvm(waiter))
-					|| (key != null && !key.reserved() && jvm(key.of()) == jvm(waiter)))
-			.toList();
-		return state.with(key, living);
+		return done;
 	}
 
 	/**
@@ -403,8 +310,38 @@ record FairProtocol(List<Integer> jvms, Set<Integer> unfair, boolean hears, bool
 		return IntStream.range(0, this.jvms.size()).boxed().filter((request) -> jvm(request) == jvm);
 	}
 
-	private boolean isAlive(Tickets state, int request) {
-		return !state.dead().contains(jvm(request));
+	private static boolean isAlive(Tickets state, int jvm) {
+		return !state.dead().contains(jvm);
+	}
+
+	private boolean isOwnedBy(Tickets state, int request) {
+		return state.key().isOwnedBy(token(request));
+	}
+
+	private String token(int request) {
+		return new Owner(jvm(request), request, 0).token();
+	}
+
+	private Waiter waiter(int request) {
+		String instance = Owner.instance(jvm(request));
+		return isUnfair(request) ? Waiter.exclusive(instance) : Waiter.fair(instance, token(request));
+	}
+
+	private int request(Waiter waiter) {
+		String ticket = waiter.ticket();
+		return (ticket != null) ? Owner.of(ticket).thread() : unfair(waiter.instance());
+	}
+
+	private int request(Holder holder) {
+		return holder.name().contains(":") ? Owner.of(holder.name()).thread() : unfair(holder.name());
+	}
+
+	private int unfair(String instance) {
+		return requests(Owner.jvm(instance)).filter(this::isUnfair).findFirst().orElseThrow();
+	}
+
+	private static int jvm(Waiter waiter) {
+		return Owner.jvm(waiter.instance());
 	}
 
 	private boolean isUnfair(int request) {

@@ -3,6 +3,7 @@ package io.github.distributedlock.protocol;
 import java.util.EnumSet;
 import java.util.stream.Stream;
 
+import io.github.distributedlock.backend.KeyRule;
 import io.github.distributedlock.fixtures.Exploration;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
@@ -119,13 +120,13 @@ class GrantModelTests {
 	 */
 	@Test
 	void aRecordThatOutlivesItsRequestIsSafe() {
-		Verdict.assertKept(new GrantProtocol(TWO.fenced(1).faults(1, ANY).without(GrantRule.RECORD_IS_DROPPED)),
+		Verdict.assertKept(new GrantProtocol(TWO.fenced(1).faults(1, ANY).without(KeyRule.RECORD_IS_DROPPED)),
 				EnumSet.of(MUTUAL_EXCLUSION, HOLDERS_OWN, RECOVERY));
 	}
 
 	@ParameterizedTest
 	@MethodSource
-	void isRefutedWithOneRuleBroken(GrantRule rule, GrantProperty duty, GrantSetup setup) {
+	void isRefutedWithOneRuleBroken(Enum<?> rule, GrantProperty duty, GrantSetup setup) {
 		Verdict.assertKept(new GrantProtocol(setup), EnumSet.of(duty));
 		Verdict.assertBroken(new GrantProtocol(setup.without(rule)), duty);
 	}
@@ -140,21 +141,20 @@ class GrantModelTests {
 				arguments(GrantRule.LAST_NUMBER_ONLY, MUTUAL_EXCLUSION, FAIR),
 				arguments(GrantRule.DEADLINE_BEFORE_MESSAGE, MUTUAL_EXCLUSION, TWO),
 				arguments(GrantRule.DEADLINE_BEFORE_ANSWER, MUTUAL_EXCLUSION, TWO),
-				arguments(GrantRule.CLAIMED_LEASE, MUTUAL_EXCLUSION, TWO),
+				arguments(KeyRule.CLAIMED_LEASE, MUTUAL_EXCLUSION, TWO),
 				arguments(GrantRule.COUNTED_AS_GRANTED, MUTUAL_EXCLUSION, SHORT),
-				arguments(GrantRule.TAKEN_IN_FULL, MUTUAL_EXCLUSION, SHORT),
-				arguments(GrantRule.FULL_LEASE_AGAIN, MUTUAL_EXCLUSION, TWO),
+				arguments(KeyRule.TAKEN_IN_FULL, MUTUAL_EXCLUSION, SHORT),
+				arguments(KeyRule.FULL_LEASE_AGAIN, MUTUAL_EXCLUSION, TWO),
 				arguments(GrantRule.MARGIN_COVERS_DRIFT, MUTUAL_EXCLUSION, TWO.lease(3, 1).faults(1, CLOCK_DRIFT)),
-				arguments(GrantRule.SET_BEFORE_PUBLISH, MUTUAL_EXCLUSION, TWO.faults(1, REFUSED_COMMAND)),
-				arguments(GrantRule.COUNTED_BEFORE_GRANT, MUTUAL_EXCLUSION, TWO.faults(1, SUBSCRIBED_ELSEWHERE)),
+				arguments(KeyRule.SET_BEFORE_PUBLISH, MUTUAL_EXCLUSION, TWO.faults(1, REFUSED_COMMAND)),
+				arguments(KeyRule.COUNTED_BEFORE_GRANT, MUTUAL_EXCLUSION, TWO.faults(1, SUBSCRIBED_ELSEWHERE)),
 				arguments(GrantRule.NOT_WHILE_WITHDRAWING, MUTUAL_EXCLUSION, TWO.faults(1, TIME_OUT)),
 				arguments(GrantRule.CLEAN_UP_AFTER_REQUEST, MUTUAL_EXCLUSION,
 						GrantSetup.requests(1, 1).faults(1, LATE_COMMAND)),
 				arguments(GrantRule.TIME_OF_THE_TOKEN, HOLDERS_OWN, TWO.faults(1, TIME_OUT)),
 				arguments(GrantRule.TOKEN_OF_ITS_OWN, MUTUAL_EXCLUSION, TWO.faults(1, TIME_OUT)),
-				arguments(GrantRule.TAKEN_OVER_BY_NAME, MUTUAL_EXCLUSION,
-						GrantSetup.requests(1, 1).inJvms(0, 0).fair(0)),
-				arguments(GrantRule.OWNER_IS_COMPARED, MUTUAL_EXCLUSION, TWO.faults(1, LATE_COMMAND)));
+				arguments(KeyRule.TAKEN_OVER_BY_NAME, MUTUAL_EXCLUSION, GrantSetup.requests(1, 1).inJvms(0, 0).fair(0)),
+				arguments(KeyRule.OWNER_IS_COMPARED, MUTUAL_EXCLUSION, TWO.faults(1, LATE_COMMAND)));
 	}
 
 	private static Stream<Arguments> lostLeases() {
@@ -165,21 +165,21 @@ class GrantModelTests {
 				arguments(GrantRule.HEARD_WHILE_ASKING_IS_NAMED, NO_LOST_LEASE,
 						two.faults(1, TIME_OUT).without(GrantRule.PREDECESSOR_IS_NAMED)),
 				arguments(GrantRule.EARLY_GRANT_IS_KEPT, NO_LOST_WAKE_UP, two),
-				arguments(GrantRule.WITHDRAWAL_NAMES_TOKEN, NO_LOST_LEASE, three.faults(1, TIME_OUT)),
+				arguments(KeyRule.WITHDRAWAL_NAMES_TOKEN, NO_LOST_LEASE, three.faults(1, TIME_OUT)),
 				arguments(GrantRule.UNWANTED_GRANT_IS_GIVEN_BACK, NO_LOST_LEASE,
-						two.faults(1, LATE_COMMAND).without(GrantRule.LATE_REGISTRATION_IS_REMOVED)),
+						two.faults(1, LATE_COMMAND).without(KeyRule.LATE_REGISTRATION_IS_REMOVED)),
 				arguments(GrantRule.UNANSWERED_REGISTRATION_IS_CLEANED_UP, NO_LOST_LEASE,
 						two.faults(2, LATE_COMMAND, TIME_OUT)),
 				arguments(GrantRule.UNANSWERED_WITHDRAWAL_IS_CLEANED_UP, NO_LOST_LEASE,
 						TWO.inTime().faults(3, LATE_COMMAND, TIME_OUT, LOST_MESSAGE)),
-				arguments(GrantRule.LATE_REGISTRATION_IS_REMOVED, NO_LOST_LEASE,
+				arguments(KeyRule.LATE_REGISTRATION_IS_REMOVED, NO_LOST_LEASE,
 						two.faults(2, LATE_COMMAND, LOST_MESSAGE)),
 				arguments(GrantRule.SHORT_AT_FIRST, NO_LOST_LEASE, STANDS_STILL),
 				arguments(GrantRule.RENEWED_AS_GRANTED, NO_LOST_HOLD, two.granting(2, 3)),
-				arguments(GrantRule.RECORD_IS_DROPPED, NO_LOST_LEASE, two.fenced(1).faults(2, TIME_OUT, LOST_MESSAGE)),
-				arguments(GrantRule.THE_DEAF_ARE_PASSED_OVER, NO_LOST_LEASE, three.faults(1, CRASH)),
-				arguments(GrantRule.PLACES_STAY, BOUNDED_BYPASS, GrantSetup.requests(1, 3, 3).inTime()),
-				arguments(GrantRule.REFUSED_KEEPS_PLACE, BOUNDED_BYPASS,
+				arguments(KeyRule.RECORD_IS_DROPPED, NO_LOST_LEASE, two.fenced(1).faults(2, TIME_OUT, LOST_MESSAGE)),
+				arguments(KeyRule.THE_DEAF_ARE_PASSED_OVER, NO_LOST_LEASE, three.faults(1, CRASH)),
+				arguments(KeyRule.PLACES_STAY, BOUNDED_BYPASS, GrantSetup.requests(1, 3, 3).inTime()),
+				arguments(KeyRule.REFUSED_KEEPS_PLACE, BOUNDED_BYPASS,
 						GrantSetup.requests(1, 3, 3).inTime().faults(1, REFUSED_COMMAND)));
 	}
 

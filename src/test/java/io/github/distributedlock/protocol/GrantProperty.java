@@ -1,5 +1,7 @@
 package io.github.distributedlock.protocol;
 
+import io.github.distributedlock.backend.Holder;
+
 /**
  * What must hold in every state of {@link Grants}.
  */
@@ -25,14 +27,17 @@ enum GrantProperty implements Property<Grants> {
 		@Override
 		public boolean isKept(Grants state, boolean quiet) {
 			for (int front = 0; front < state.fronts().size(); front++) {
-				Front holder = state.front(front);
-				Grants.Key key = state.key();
-				if (holder.believes() && (key == null || key.reserved() || key.of().thread() != front
-						|| key.of().request() != holder.request())) {
+				if (state.front(front).believes() && !isOwner(state, front)) {
 					return false;
 				}
 			}
 			return true;
+		}
+
+		private static boolean isOwner(Grants state, int front) {
+			Holder holder = state.key().holder();
+			Owner owner = (holder == null || holder.isReservation()) ? null : Owner.of(holder.name());
+			return owner != null && owner.thread() == front && owner.request() == state.front(front).request();
 		}
 
 	},

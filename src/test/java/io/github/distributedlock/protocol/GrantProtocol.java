@@ -1,10 +1,15 @@
 package io.github.distributedlock.protocol;
 
 import java.util.ArrayList;
+import java.util.EnumMap;
 import java.util.List;
+import java.util.Map;
 import java.util.Set;
 import java.util.function.BiFunction;
+import java.util.stream.Stream;
 
+import io.github.distributedlock.backend.Claim;
+import io.github.distributedlock.backend.Holder;
 import io.github.distributedlock.protocol.Front.Phase;
 import io.github.distributedlock.protocol.Front.Tokens;
 import io.github.distributedlock.protocol.Grants.Packet;
@@ -26,12 +31,23 @@ final class GrantProtocol implements Model<Grants> {
 
 	private final GrantJvm jvm;
 
+	private final GrantScripts scripts;
+
+	/**
+	 * The server as it is with each of its faults.
+	 */
+	private final Map<Fault, GrantScripts> faulty = new EnumMap<>(Fault.class);
+
 	/**
 	 * @param setup what is explored
 	 */
 	GrantProtocol(GrantSetup setup) {
 		this.setup = setup;
 		this.jvm = new GrantJvm(setup);
+		this.scripts = new GrantScripts(setup, null);
+		Stream.of(Fault.REFUSED_COMMAND, Fault.SILENCE, Fault.SUBSCRIBED_ELSEWHERE)
+			.filter(setup.faults()::contains)
+			.forEach((fault) -> this.faulty.put(fault, new GrantScripts(setup, fault)));
 	}
 
 	@Override
@@ -212,7 +228,8 @@ final class GrantProtocol implements Model<Grants> {
 		List<Front> dead = new ArrayList<>(steps.state.fronts());
 		List<Front> unseen = new ArrayList<>(dead);
 		boolean alive = true;
-		boolean idle = (steps.state.key() == null || steps.state.key().of().jvm() != jvm) && steps.state.packets()
+		Holder holder = steps.state.key().holder();
+		boolean idle = (holder == null || Owner.jvm(Claim.instanceOf(holder.name())) != jvm) && steps.state.packets()
 			.stream()
 			.noneMatch((packet) -> packet.owner().jvm() == jvm && isCommand(packet));
 		for (int number = 0; number < dead.size(); number++) {
@@ -285,19 +302,20 @@ final class GrantProtocol implements Model<Grants> {
 		 */
 		private void carriesOut(Transition.Kind kind, Object who, String what,
 				BiFunction<GrantScripts, Grants, Grants> step) {
-			GrantSetup setup = GrantProtocol.this.setup;
-			Grants done = step.apply(new GrantScripts(setup, null), this.state);
+			Grants done = step.apply(GrantProtocol.this.scripts, this.state);
 			if (kind == Transition.Kind.PROTOCOL) {
 				this.transitions.happens(who, what, done);
 			}
 			else {
 				this.transitions.happensInTime(who, what, done);
 			}
-			for (Fault fault : List.of(Fault.REFUSED_COMMAND, Fault.SILENCE, Fault.SUBSCRIBED_ELSEWHERE)) {
-				Grants otherwise = step.apply(new GrantScripts(setup, fault), this.state);
-				if (!otherwise.equals(done)) {
-					this.transitions.goesWrong(fault, who, what + ", and grants nothing", otherwise);
-				}
+			if (this.state.faultsLeft() > 0) {
+				GrantProtocol.this.faulty.forEach((fault, scripts) -> {
+					Grants otherwise = step.apply(scripts, this.state);
+					if (!otherwise.equals(done)) {
+						this.transitions.goesWrong(fault, who, what + ", and grants nothing", otherwise);
+					}
+				});
 			}
 		}
 

@@ -1,8 +1,8 @@
 package io.github.distributedlock.protocol;
 
 /**
- * What keeps grants safe, and all awake. Each rule is broken once, to see that the model
- * notices.
+ * What keeps grants safe, and all awake, in JVMs. Each rule is broken once, to see that
+ * the model notices.
  */
 enum GrantRule {
 
@@ -23,11 +23,6 @@ enum GrantRule {
 	DEADLINE_BEFORE_ANSWER,
 
 	/**
-	 * A grant has the lease of its claim, not the time to live of a reservation.
-	 */
-	CLAIMED_LEASE,
-
-	/**
 	 * A grant has a shorter lease than what was taken, so that one to a waiter that
 	 * stands still costs no more.
 	 */
@@ -39,34 +34,14 @@ enum GrantRule {
 	COUNTED_AS_GRANTED,
 
 	/**
-	 * Who takes the key has the full lease, whatever lease it claims for a grant.
-	 */
-	TAKEN_IN_FULL,
-
-	/**
 	 * The first renewal after a grant is planned from the lease that was granted.
 	 */
 	RENEWED_AS_GRANTED,
 
 	/**
-	 * An owner that asks again has the full lease again.
-	 */
-	FULL_LEASE_AGAIN,
-
-	/**
 	 * The margin is as large as what a clock may lag behind in a lease.
 	 */
 	MARGIN_COVERS_DRIFT,
-
-	/**
-	 * A grant is published only once the key was set.
-	 */
-	SET_BEFORE_PUBLISH,
-
-	/**
-	 * A waiter to which the key could not be granted keeps its place.
-	 */
-	REFUSED_KEEPS_PLACE,
 
 	/**
 	 * A waiter that has begun to withdraw accepts nothing.
@@ -90,16 +65,6 @@ enum GrantRule {
 	TOKEN_OF_ITS_OWN,
 
 	/**
-	 * A key is taken over from the tokens that are named, not from any of the same JVM.
-	 */
-	TAKEN_OVER_BY_NAME,
-
-	/**
-	 * A release compares the owner.
-	 */
-	OWNER_IS_COMPARED,
-
-	/**
 	 * The next thread names the token of the one before.
 	 */
 	PREDECESSOR_IS_NAMED,
@@ -115,11 +80,6 @@ enum GrantRule {
 	EARLY_GRANT_IS_KEPT,
 
 	/**
-	 * A withdrawal gives back what was granted to its token.
-	 */
-	WITHDRAWAL_NAMES_TOKEN,
-
-	/**
 	 * A grant that nobody waits for is given back.
 	 */
 	UNWANTED_GRANT_IS_GIVEN_BACK,
@@ -133,32 +93,6 @@ enum GrantRule {
 	/**
 	 * A withdrawal that was not answered is cleaned up after.
 	 */
-	UNANSWERED_WITHDRAWAL_IS_CLEANED_UP,
-
-	/**
-	 * A clean-up removes the registration of its token, too.
-	 */
-	LATE_REGISTRATION_IS_REMOVED,
-
-	/**
-	 * A claim that may not be granted drops the record of the one before.
-	 */
-	RECORD_IS_DROPPED,
-
-	/**
-	 * A waiter whose message reached nobody is passed over.
-	 */
-	THE_DEAF_ARE_PASSED_OVER,
-
-	/**
-	 * A waiter that is passed over was told of no grant: that nobody is counted does not
-	 * prove that nobody hears.
-	 */
-	COUNTED_BEFORE_GRANT,
-
-	/**
-	 * A poll keeps its place.
-	 */
-	PLACES_STAY
+	UNANSWERED_WITHDRAWAL_IS_CLEANED_UP
 
 }

@@ -4,6 +4,8 @@ import java.util.List;
 import java.util.Set;
 import java.util.stream.IntStream;
 
+import io.github.distributedlock.backend.Waiter;
+
 /**
  * What is explored of the {@link GrantProtocol}.
  *
@@ -20,11 +22,11 @@ import java.util.stream.IntStream;
  * @param margin by how much a holder's deadline is earlier
  * @param mostFaults how much can go wrong in a run
  * @param faults what can
- * @param broken the rules that are broken
+ * @param broken the rules that are broken: of JVMs, and of the server
  */
 record GrantSetup(List<Integer> requests, List<Integer> jvms, Set<Integer> fair, Set<Integer> reserving,
 		Set<Integer> fenced, boolean timely, int lease, int grant, int holding, int margin, int mostFaults,
-		Set<Fault> faults, Set<GrantRule> broken) {
+		Set<Fault> faults, Set<Enum<?>> broken) {
 
 	/**
 	 * How long a key stays reserved.
@@ -97,7 +99,7 @@ record GrantSetup(List<Integer> requests, List<Integer> jvms, Set<Integer> fair,
 				this.grant, this.holding, this.margin, most, Set.of(faults), this.broken);
 	}
 
-	GrantSetup without(GrantRule rule) {
+	GrantSetup without(Enum<?> rule) {
 		return new GrantSetup(this.requests, this.jvms, this.fair, this.reserving, this.fenced, this.timely, this.lease,
 				this.grant, this.holding, this.margin, this.mostFaults, this.faults, Sets.with(this.broken, rule));
 	}
@@ -139,12 +141,29 @@ record GrantSetup(List<Integer> requests, List<Integer> jvms, Set<Integer> fair,
 	/**
 	 * What waits for an owner: its ticket, or its front.
 	 */
-	Owner waiterOf(Owner owner) {
-		return this.fair.contains(owner.thread()) ? owner : new Owner(owner.jvm(), owner.thread(), 0);
+	Waiter waiterOf(Owner owner) {
+		String instance = Owner.instance(owner.jvm());
+		return isTicket(owner) ? Waiter.fair(instance, owner.token()) : Waiter.exclusive(instance);
 	}
 
-	boolean isTicket(Owner waiter) {
-		return this.fair.contains(waiter.thread());
+	/**
+	 * For whom a waiter waits: its owner, or the front without a request that is not fair
+	 * in that JVM.
+	 */
+	Owner ownerOf(Waiter waiter) {
+		if (waiter.ticket() != null) {
+			return Owner.of(waiter.ticket());
+		}
+		int front = 0;
+		int jvm = Owner.jvm(waiter.instance());
+		while (this.jvms.get(front) != jvm || this.fair.contains(front)) {
+			front++;
+		}
+		return new Owner(jvm, front, 0);
+	}
+
+	boolean isTicket(Owner owner) {
+		return this.fair.contains(owner.thread());
 	}
 
 	boolean mayBeGranted(Owner owner) {

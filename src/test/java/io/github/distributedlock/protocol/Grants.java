@@ -5,15 +5,14 @@ import java.util.List;
 import java.util.Set;
 import java.util.function.UnaryOperator;
 
+import io.github.distributedlock.backend.Holder;
+import io.github.distributedlock.backend.ModelKey;
 import org.jspecify.annotations.Nullable;
 
 /**
  * A lock that is granted with a message, at one moment.
  *
- * @param key what stands in {@code lock:{k}}, {@code null} if it is free
- * @param waiters what stands in {@code lock-waiters:{k}}, oldest first: tickets, and
- * fronts as owners without a request
- * @param records what stands in {@code lock-claims:{k}}
+ * @param key what the server knows of the key
  * @param fronts the requests in front of their queues
  * @param packets what is under way, in any order
  * @param bypasses how often others got the key since the request of the first front has a
@@ -22,23 +21,20 @@ import org.jspecify.annotations.Nullable;
  * everything is in time
  * @param faultsLeft how much more may go wrong
  */
-record Grants(@Nullable Key key, List<Owner> waiters, Set<Registration> records, List<Front> fronts,
-		Set<Packet> packets, int bypasses, int idle, int faultsLeft) {
+record Grants(ModelKey key, List<Front> fronts, Set<Packet> packets, int bypasses, int idle, int faultsLeft) {
 
 	/**
 	 * The front whose patience is watched.
 	 */
-	private static final int WATCHED = 0;
+	static final int WATCHED = 0;
 
 	/**
-	 * What stands in the lock's key.
-	 *
-	 * @param of the owner, or the waiter it is reserved for
-	 * @param reserved whether it is only reserved
-	 * @param left its time to live
+	 * The number of the last registration that a request has sent, and of all before. No
+	 * other than the last is ever accepted.
 	 */
-	record Key(Owner of, boolean reserved, int left) {
-	}
+	private static final int LAST = 2;
+
+	private static final int SUPERSEDED = 1;
 
 	/**
 	 * A registration that was sent. Instead of its number, whether it is the last one
@@ -48,6 +44,14 @@ record Grants(@Nullable Key key, List<Owner> waiters, Set<Registration> records,
 	 * @param last whether it was sent last
 	 */
 	record Registration(Owner owner, boolean last) {
+
+		static Registration of(String owner, long number) {
+			return new Registration(Owner.of(owner), number == LAST);
+		}
+
+		int number() {
+			return this.last ? LAST : SUPERSEDED;
+		}
 
 		private Registration superseded(int front) {
 			return (this.last && this.owner.thread() == front) ? new Registration(this.owner, false) : this;
@@ -127,8 +131,8 @@ record Grants(@Nullable Key key, List<Owner> waiters, Set<Registration> records,
 	}
 
 	static Grants of(List<Integer> requests, boolean counts, int mostFaults) {
-		return new Grants(null, List.of(), Set.of(), requests.stream().map(Front::of).toList(), Set.of(),
-				counts ? 0 : -1, 0, mostFaults);
+		return new Grants(ModelKey.FREE, requests.stream().map(Front::of).toList(), Set.of(), counts ? 0 : -1, 0,
+				mostFaults);
 	}
 
 	Front front(int front) {
@@ -136,35 +140,24 @@ record Grants(@Nullable Key key, List<Owner> waiters, Set<Registration> records,
 	}
 
 	boolean isOwnedBy(Owner owner) {
-		return this.key != null && !this.key.reserved() && this.key.of().equals(owner);
-	}
-
-	boolean isReservedFor(Owner waiter) {
-		return this.key != null && this.key.reserved() && this.key.of().equals(waiter);
+		return this.key.isOwnedBy(owner.token());
 	}
 
 	/**
-	 * Gives the key to a new owner, if it is another.
+	 * The server has carried out a command.
+	 * @param waited whether the front that is watched had a place, and still has
 	 */
-	Grants owned(Owner owner, int left) {
-		int bypasses = this.bypasses;
-		boolean passes = bypasses > 0 || this.waiters.stream().anyMatch((waiter) -> waiter.thread() == WATCHED);
-		if (passes && !isOwnedBy(owner)) {
-			bypasses = Math.min(bypasses + 1, this.fronts.size());
+	Grants key(ModelKey key, boolean waited) {
+		Grants done = new Grants(key, this.fronts, this.packets, this.bypasses, this.idle, this.faultsLeft);
+		Holder holder = key.holder();
+		if (holder == null || holder.isReservation()) {
+			return done;
 		}
-		return key(new Key(owner, false, left)).bypasses((owner.thread() == WATCHED) ? 0 : bypasses);
-	}
-
-	Grants key(@Nullable Key key) {
-		return new Grants(key, this.waiters, this.records, this.fronts, this.packets, this.bypasses, this.idle,
-				this.faultsLeft);
-	}
-
-	Grants registered(Owner waiter) {
-		if (this.waiters.contains(waiter)) {
-			return this;
+		if (Owner.of(holder.name()).thread() == WATCHED) {
+			return done.bypasses(0);
 		}
-		return waiters(Lists.with(this.waiters, waiter));
+		boolean passes = (this.bypasses > 0 || waited) && !this.key.isOwnedBy(holder.name());
+		return passes ? done.bypasses(Math.min(this.bypasses + 1, this.fronts.size())) : done;
 	}
 
 	/**
@@ -175,17 +168,7 @@ record Grants(@Nullable Key key, List<Owner> waiters, Set<Registration> records,
 	}
 
 	private Grants bypasses(int bypasses) {
-		return new Grants(this.key, this.waiters, this.records, this.fronts, this.packets,
-				(this.bypasses >= 0) ? bypasses : -1, this.idle, this.faultsLeft);
-	}
-
-	Grants waiters(List<Owner> waiters) {
-		return new Grants(this.key, waiters, this.records, this.fronts, this.packets, this.bypasses, this.idle,
-				this.faultsLeft);
-	}
-
-	Grants records(Set<Registration> records) {
-		return new Grants(this.key, this.waiters, records, this.fronts, this.packets, this.bypasses, this.idle,
+		return new Grants(this.key, this.fronts, this.packets, (this.bypasses >= 0) ? bypasses : -1, this.idle,
 				this.faultsLeft);
 	}
 
@@ -194,8 +177,7 @@ record Grants(@Nullable Key key, List<Owner> waiters, Set<Registration> records,
 	}
 
 	Grants fronts(List<Front> fronts) {
-		return new Grants(this.key, this.waiters, this.records, fronts, this.packets, this.bypasses, this.idle,
-				this.faultsLeft);
+		return new Grants(this.key, fronts, this.packets, this.bypasses, this.idle, this.faultsLeft);
 	}
 
 	Grants with(Packet packet) {
@@ -207,16 +189,16 @@ record Grants(@Nullable Key key, List<Owner> waiters, Set<Registration> records,
 	}
 
 	Grants packets(Set<Packet> packets) {
-		return new Grants(this.key, this.waiters, this.records, this.fronts, packets, this.bypasses, this.idle,
-				this.faultsLeft);
+		return new Grants(this.key, this.fronts, packets, this.bypasses, this.idle, this.faultsLeft);
 	}
 
 	/**
 	 * No registration that a front has sent up to now is its last one.
 	 */
 	Grants superseded(int front) {
-		return records(Sets.mapped(this.records, (record) -> record.superseded(front)))
-			.packets(Sets.mapped(this.packets, (packet) -> superseded(packet, front)));
+		ModelKey renumbered = this.key.numbered((owner) -> Owner.of(owner).thread() == front, SUPERSEDED);
+		return new Grants(renumbered, this.fronts, Sets.mapped(this.packets, (packet) -> superseded(packet, front)),
+				this.bypasses, this.idle, this.faultsLeft);
 	}
 
 	private static Packet superseded(Packet packet, int front) {
@@ -228,26 +210,24 @@ record Grants(@Nullable Key key, List<Owner> waiters, Set<Registration> records,
 	}
 
 	/**
-	 * Time passes.
+	 * Time passes, in which nobody is heard of that is dead.
 	 * @param lagging the JVM whose clock stands still, -1 if none does
 	 * @param idle for how long nobody has had the lock then
 	 */
 	Grants tick(List<Integer> jvms, int lagging, int idle) {
-		Key rest = (this.key != null && this.key.left() > 1)
-				? new Key(this.key.of(), this.key.reserved(), this.key.left() - 1) : null;
 		List<Front> fronts = new ArrayList<>(this.fronts);
 		for (int front = 0; front < fronts.size(); front++) {
 			if (jvms.get(front) != lagging) {
 				fronts.set(front, fronts.get(front).tick());
 			}
 		}
-		return new Grants(rest, this.waiters, this.records, List.copyOf(fronts), this.packets, this.bypasses, idle,
-				this.faultsLeft);
+		ModelKey later = this.key.later(1)
+			.silent((waiter) -> !front(jvms.indexOf(Owner.jvm(waiter.instance()))).isAlive(), false);
+		return new Grants(later, List.copyOf(fronts), this.packets, this.bypasses, idle, this.faultsLeft);
 	}
 
 	Grants afterFault() {
-		return new Grants(this.key, this.waiters, this.records, this.fronts, this.packets, this.bypasses, this.idle,
-				this.faultsLeft - 1);
+		return new Grants(this.key, this.fronts, this.packets, this.bypasses, this.idle, this.faultsLeft - 1);
 	}
 
 }

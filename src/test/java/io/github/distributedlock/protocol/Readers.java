@@ -5,7 +5,8 @@ import java.util.List;
 import java.util.stream.IntStream;
 import java.util.stream.Stream;
 
-import org.jspecify.annotations.Nullable;
+import io.github.distributedlock.backend.ModelKey;
+import io.github.distributedlock.backend.Waiter;
 
 /**
  * Readers, writers and holders of permits of one lock at one moment. A request is named
@@ -14,8 +15,7 @@ import org.jspecify.annotations.Nullable;
  * @param threads what each thread does
  * @param local those that wait or write, in the order in which they queued up in their
  * JVMs
- * @param value what stands in {@code lock:{k}}
- * @param waiters what stands in {@code lock-waiters:{k}}, oldest first
+ * @param key what the server knows of the key
  * @param messages whose wake-ups are under way
  * @param late the commands under way that were given up for unanswered
  * @param cleanUps the owners for whom a release is to be repeated
@@ -24,8 +24,8 @@ import org.jspecify.annotations.Nullable;
  * @param bypasses how often others, with whom it cannot share it, were granted the lock
  * since the first thread waits for it, -1 if it does not
  */
-record Readers(List<Client> threads, List<Integer> local, Value value, List<Waiter> waiters, List<Waiter> messages,
-		List<Late> late, List<Owner> cleanUps, List<Integer> dead, int faultsLeft, int bypasses) implements Situation {
+record Readers(List<Client> threads, List<Integer> local, ModelKey key, List<Waiter> messages, List<Late> late,
+		List<Owner> cleanUps, List<Integer> dead, int faultsLeft, int bypasses) implements Situation {
 
 	/**
 	 * The thread whose patience is watched.
@@ -65,27 +65,6 @@ record Readers(List<Client> threads, List<Integer> local, Value value, List<Wait
 	}
 
 	/**
-	 * Who waits: the readers or the writers of one JVM, or those of its requests that
-	 * have as many permits.
-	 */
-	record Waiter(int jvm, int most) {
-
-		boolean reads() {
-			return this.most == 0;
-		}
-
-		boolean writes() {
-			return this.most == 1;
-		}
-
-		@Override
-		public String toString() {
-			return (reads() ? "shared:J" : writes() ? "J" : "permits:" + this.most + ":J") + this.jvm;
-		}
-
-	}
-
-	/**
 	 * A command under way.
 	 *
 	 * @param owner for whom
@@ -95,51 +74,9 @@ record Readers(List<Client> threads, List<Integer> local, Value value, List<Wait
 	record Late(Owner owner, boolean downgrades) {
 	}
 
-	/**
-	 * What stands in the lock's key: a string, or a sorted set, or nothing.
-	 *
-	 * @param writer the string, if it is an owner
-	 * @param reserved the JVM for whose writers the string keeps the key, -1 for none
-	 * @param readers the members that are owners: readers, or holders of permits
-	 * @param kept the waiters that have a place among the members
-	 */
-	record Value(@Nullable Owner writer, int reserved, List<Owner> readers, List<Waiter> kept) {
-
-		static final Value FREE = new Value(null, -1, List.of(), List.of());
-
-		static Value ownedBy(Owner writer) {
-			return new Value(writer, -1, List.of(), List.of());
-		}
-
-		static Value reservedFor(int jvm) {
-			return new Value(null, jvm, List.of(), List.of());
-		}
-
-		Value readers(List<Owner> readers) {
-			return new Value(null, -1, readers, this.kept);
-		}
-
-		Value kept(List<Waiter> kept) {
-			return new Value(null, -1, this.readers, kept);
-		}
-
-		boolean isFree() {
-			return equals(FREE);
-		}
-
-		boolean isShared() {
-			return !this.readers.isEmpty() || !this.kept.isEmpty();
-		}
-
-		boolean isOwnedBy(Owner owner) {
-			return owner.equals(this.writer) || this.readers.contains(owner);
-		}
-
-	}
-
 	static Readers of(List<Integer> most, int mostFaults) {
-		return new Readers(most.stream().map((each) -> new Client(Phase.IDLE, 0, each)).toList(), List.of(), Value.FREE,
-				List.of(), List.of(), List.of(), List.of(), List.of(), mostFaults, -1);
+		return new Readers(most.stream().map((each) -> new Client(Phase.IDLE, 0, each)).toList(), List.of(),
+				ModelKey.FREE, List.of(), List.of(), List.of(), List.of(), mostFaults, -1);
 	}
 
 	Phase phase(int thread) {
@@ -147,7 +84,7 @@ record Readers(List<Client> threads, List<Integer> local, Value value, List<Wait
 	}
 
 	boolean hasWriterWaiting() {
-		return this.waiters.stream().anyMatch((waiter) -> !waiter.reads());
+		return this.key.waiters().stream().anyMatch((waiter) -> !waiter.isShared());
 	}
 
 	Readers in(int thread, Phase phase) {
@@ -165,67 +102,67 @@ record Readers(List<Client> threads, List<Integer> local, Value value, List<Wait
 			.bypasses((thread == WATCHED) ? -1 : this.bypasses);
 	}
 
-	Readers registered(int thread, Waiter waiter) {
-		return waiters(Lists.with(this.waiters, waiter))
-			.bypasses((thread == WATCHED) ? Math.max(this.bypasses, 0) : this.bypasses);
+	/**
+	 * A thread has to wait.
+	 */
+	Readers registered(int thread) {
+		return bypasses((thread == WATCHED) ? Math.max(this.bypasses, 0) : this.bypasses);
 	}
 
-	Readers granted(int thread, Value value, Waiter waiter) {
+	/**
+	 * A thread has the lock.
+	 */
+	Readers granted(int thread) {
 		// Who has permits passes only those that have no place among them.
-		boolean passesBy = this.bypasses >= 0 && isInTheWay(waiter.most())
-				&& (waiter.most() < 2 || !Lists.without(this.waiters, waiter).isEmpty());
+		int most = this.threads.get(thread).most();
+		boolean passesBy = this.bypasses >= 0 && isInTheWay(most) && (most < 2 || !this.key.waiters().isEmpty());
 		int more = passesBy ? Math.min(this.bypasses + 1, this.threads.size()) : this.bypasses;
-		return with(value).waiters(Lists.without(this.waiters, waiter)).bypasses((thread == WATCHED) ? -1 : more);
+		return bypasses((thread == WATCHED) ? -1 : more);
 	}
 
 	private Readers with(int thread, Client client) {
-		return new Readers(Lists.replaced(this.threads, thread, client), this.local, this.value, this.waiters,
-				this.messages, this.late, this.cleanUps, this.dead, this.faultsLeft, this.bypasses);
+		return new Readers(Lists.replaced(this.threads, thread, client), this.local, this.key, this.messages, this.late,
+				this.cleanUps, this.dead, this.faultsLeft, this.bypasses);
 	}
 
 	Readers local(List<Integer> local) {
-		return new Readers(this.threads, local, this.value, this.waiters, this.messages, this.late, this.cleanUps,
-				this.dead, this.faultsLeft, this.bypasses);
+		return new Readers(this.threads, local, this.key, this.messages, this.late, this.cleanUps, this.dead,
+				this.faultsLeft, this.bypasses);
 	}
 
-	Readers with(Value value) {
-		return new Readers(this.threads, this.local, value, this.waiters, this.messages, this.late, this.cleanUps,
-				this.dead, this.faultsLeft, this.bypasses);
-	}
-
-	Readers waiters(List<Waiter> waiters) {
-		return new Readers(this.threads, this.local, this.value, waiters, this.messages, this.late, this.cleanUps,
-				this.dead, this.faultsLeft, this.bypasses);
+	Readers with(ModelKey key) {
+		return new Readers(this.threads, this.local, key, this.messages, this.late, this.cleanUps, this.dead,
+				this.faultsLeft, this.bypasses);
 	}
 
 	Readers messages(List<Waiter> messages) {
-		return new Readers(this.threads, this.local, this.value, this.waiters, messages, this.late, this.cleanUps,
-				this.dead, this.faultsLeft, this.bypasses);
+		return new Readers(this.threads, this.local, this.key, messages, this.late, this.cleanUps, this.dead,
+				this.faultsLeft, this.bypasses);
 	}
 
 	Readers late(List<Late> late) {
-		return new Readers(this.threads, this.local, this.value, this.waiters, this.messages, late, this.cleanUps,
-				this.dead, this.faultsLeft, this.bypasses);
+		return new Readers(this.threads, this.local, this.key, this.messages, late, this.cleanUps, this.dead,
+				this.faultsLeft, this.bypasses);
 	}
 
 	Readers cleanUps(List<Owner> cleanUps) {
-		return new Readers(this.threads, this.local, this.value, this.waiters, this.messages, this.late, cleanUps,
-				this.dead, this.faultsLeft, this.bypasses);
+		return new Readers(this.threads, this.local, this.key, this.messages, this.late, cleanUps, this.dead,
+				this.faultsLeft, this.bypasses);
 	}
 
 	Readers dead(int jvm) {
-		return new Readers(this.threads, this.local, this.value, this.waiters, this.messages, this.late, this.cleanUps,
+		return new Readers(this.threads, this.local, this.key, this.messages, this.late, this.cleanUps,
 				Lists.with(this.dead, jvm), this.faultsLeft, this.bypasses);
 	}
 
 	Readers afterFault() {
-		return new Readers(this.threads, this.local, this.value, this.waiters, this.messages, this.late, this.cleanUps,
-				this.dead, this.faultsLeft - 1, this.bypasses);
+		return new Readers(this.threads, this.local, this.key, this.messages, this.late, this.cleanUps, this.dead,
+				this.faultsLeft - 1, this.bypasses);
 	}
 
 	private Readers bypasses(int bypasses) {
-		return new Readers(this.threads, this.local, this.value, this.waiters, this.messages, this.late, this.cleanUps,
-				this.dead, this.faultsLeft, bypasses);
+		return new Readers(this.threads, this.local, this.key, this.messages, this.late, this.cleanUps, this.dead,
+				this.faultsLeft, bypasses);
 	}
 
 	@Override
@@ -251,11 +188,11 @@ record Readers(List<Client> threads, List<Integer> local, Value value, List<Wait
 	 */
 	private boolean isOwner(int thread) {
 		int round = this.threads.get(thread).round();
-		Owner writer = this.value.writer();
-		return (writer != null) ? writer.thread() == thread && writer.request() == round
-				: (!this.local.contains(thread) || phase(thread) == Phase.DOWNGRADED) && this.value.readers()
-					.stream()
-					.anyMatch((reader) -> reader.thread() == thread && reader.request() == round);
+		boolean owns = this.key.owners()
+			.stream()
+			.map(Owner::of)
+			.anyMatch((owner) -> owner.thread() == thread && owner.request() == round);
+		return owns && (this.key.isOwnedAlone() || !this.local.contains(thread) || phase(thread) == Phase.DOWNGRADED);
 	}
 
 	/**
@@ -277,7 +214,7 @@ record Readers(List<Client> threads, List<Integer> local, Value value, List<Wait
 	@Override
 	public boolean hasIdleWaiter() {
 		boolean held = this.threads.stream().anyMatch((client) -> client.phase().holds());
-		boolean together = this.value.writer() == null && !hasWriterWaiting();
+		boolean together = !this.key.isOwnedAlone() && !hasWriterWaiting();
 		return this.threads.stream()
 			.anyMatch((client) -> client.phase().waits()
 					&& (!held || (client.most() == 0 && together && held().allMatch((other) -> other.most() < 2))
@@ -289,7 +226,7 @@ record Readers(List<Client> threads, List<Integer> local, Value value, List<Wait
 	 */
 	private boolean isIdle(int permits) {
 		return permits > 1 && held().allMatch((other) -> other.most() > 1) && held().count() < permits
-				&& (this.waiters.isEmpty() || this.waiters.get(0).most() == permits);
+				&& (this.key.waiters().isEmpty() || this.key.waiters().get(0).permits() == permits);
 	}
 
 }

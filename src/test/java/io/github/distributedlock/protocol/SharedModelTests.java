@@ -3,6 +3,7 @@ package io.github.distributedlock.protocol;
 import java.util.EnumSet;
 import java.util.stream.Stream;
 
+import io.github.distributedlock.backend.KeyRule;
 import io.github.distributedlock.fixtures.Exploration;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -93,7 +94,7 @@ class SharedModelTests {
 
 	@ParameterizedTest
 	@MethodSource
-	void isRefutedWithOneRuleBroken(SharedRule rule, SmallModelProperty duty, SharedProtocol protocol) {
+	void isRefutedWithOneRuleBroken(Enum<?> rule, SmallModelProperty duty, SharedProtocol protocol) {
 		Verdict.assertKept(protocol, EnumSet.of(duty));
 		Verdict.assertBroken(protocol.without(rule), duty);
 	}
@@ -101,30 +102,30 @@ class SharedModelTests {
 	static Stream<Arguments> isRefutedWithOneRuleBroken() {
 		SharedProtocol three = threads("R0", "R1", "W2");
 		return Stream.of( //
-				arguments(SharedRule.READERS_DEFER_TO_WRITERS, ORDER, threads("W0", "R1", "R2").rounds(1, 2, 2)),
-				arguments(SharedRule.KEPT_PLACES_COUNT, NO_LOST_WAKE_UP, three),
-				arguments(SharedRule.READERS_WAKE_TOGETHER, NO_LOST_WAKE_UP, three),
-				arguments(SharedRule.LAST_READER_WAKES, NO_LOST_WAKE_UP, three),
-				arguments(SharedRule.RELEASE_ENDS_KEPT_PLACE, NO_LOST_WAKE_UP, threads("R0", "W1", "W2")),
-				arguments(SharedRule.ONLY_OWNERS_END_KEPT_PLACES, ORDER,
+				arguments(KeyRule.READERS_DEFER_TO_WRITERS, ORDER, threads("W0", "R1", "R2").rounds(1, 2, 2)),
+				arguments(KeyRule.KEPT_PLACES_COUNT, NO_LOST_WAKE_UP, three),
+				arguments(KeyRule.READERS_WAKE_TOGETHER, NO_LOST_WAKE_UP, three),
+				arguments(KeyRule.LAST_READER_WAKES, NO_LOST_WAKE_UP, three),
+				arguments(KeyRule.RELEASE_ENDS_KEPT_PLACE, NO_LOST_WAKE_UP, threads("R0", "W1", "W2")),
+				arguments(KeyRule.ONLY_OWNERS_END_KEPT_PLACES, ORDER,
 						threads("R0", "R0", "W1", "W2").rounds(1, 1, 2, 1).faults(1, LOST_ANSWER)),
-				arguments(SharedRule.WITHDRAWAL_ENDS_KEPT_PLACE, NO_LOST_WAKE_UP,
+				arguments(KeyRule.WITHDRAWAL_ENDS_KEPT_PLACE, NO_LOST_WAKE_UP,
 						threads("R0", "W1", "W2").faults(1, TIME_OUT)),
-				arguments(SharedRule.WITHDRAWING_WRITERS_LET_READERS_IN, NO_LOST_WAKE_UP, three.faults(1, TIME_OUT)),
-				arguments(SharedRule.DOWNGRADES_LET_READERS_IN, NO_LOST_WAKE_UP, threads("R0", "D1")),
-				arguments(SharedRule.ONLY_OWNERS_DOWNGRADE, SAFETY, threads("D0", "W1").faults(1, LATE_COMMAND)),
+				arguments(KeyRule.WITHDRAWING_WRITERS_LET_READERS_IN, NO_LOST_WAKE_UP, three.faults(1, TIME_OUT)),
+				arguments(KeyRule.DOWNGRADES_LET_READERS_IN, NO_LOST_WAKE_UP, threads("R0", "D1")),
+				arguments(KeyRule.ONLY_OWNERS_DOWNGRADE, SAFETY, threads("D0", "W1").faults(1, LATE_COMMAND)),
 				arguments(SharedRule.DOWNGRADED_BEFORE_IT_IS_SENT, SAFETY, threads("D0", "R1").faults(1, LOST_ANSWER)),
-				arguments(SharedRule.DOWNGRADED_KEYS_ARE_NOT_PASSED_ON, SAFETY, threads("D0", "W0", "R1")),
-				arguments(SharedRule.YIELDS_TO_OWN_READERS, ORDER, threads("R0", "W0", "W0").rounds(1, 2, 2)),
-				arguments(SharedRule.LIVENESS_OF_EACH_KIND, RECOVERY,
+				arguments(KeyRule.DOWNGRADED_KEYS_ARE_NOT_PASSED_ON, SAFETY, threads("D0", "W0", "R1")),
+				arguments(KeyRule.YIELDS_TO_OWN_READERS, ORDER, threads("R0", "W0", "W0").rounds(1, 2, 2)),
+				arguments(KeyRule.LIVENESS_OF_EACH_KIND, RECOVERY,
 						threads("R0", "R1", "W1").forEver(0).faults(1, LATE_COMMAND)),
-				arguments(SharedRule.THE_SILENT_ARE_DEAD, RECOVERY, three.forEver(0).faults(1, CRASH)),
-				arguments(SharedRule.PERMITS_AND_READERS_ARE_APART, SAFETY, threads("P02", "R1")),
-				arguments(SharedRule.KEPT_PERMITS_COUNT, SAFETY, threads("P02", "P12", "P22", "W0")),
-				arguments(SharedRule.EACH_BY_ITS_OWN_PERMITS, NO_LOST_WAKE_UP, threads("P02", "P13", "P23")),
-				arguments(SharedRule.PERMITS_DEFER_TO_ALL_WAITERS, ORDER, threads("W0", "P12", "P22").rounds(1, 3, 3)),
-				arguments(SharedRule.READERS_WAKE_TOGETHER, NO_LOST_WAKE_UP, threads("P02", "P12", "W2")),
-				arguments(SharedRule.EACH_PERMIT_WAKES, NO_LOST_WAKE_UP, threads("P02", "P12", "P22")),
+				arguments(KeyRule.THE_SILENT_ARE_DEAD, RECOVERY, three.forEver(0).faults(1, CRASH)),
+				arguments(KeyRule.PERMITS_AND_READERS_ARE_APART, SAFETY, threads("P02", "R1")),
+				arguments(KeyRule.KEPT_PERMITS_COUNT, SAFETY, threads("P02", "P12", "P22", "W0")),
+				arguments(KeyRule.EACH_BY_ITS_OWN_PERMITS, NO_LOST_WAKE_UP, threads("P02", "P13", "P23")),
+				arguments(KeyRule.PERMITS_DEFER_TO_ALL_WAITERS, ORDER, threads("W0", "P12", "P22").rounds(1, 3, 3)),
+				arguments(KeyRule.READERS_WAKE_TOGETHER, NO_LOST_WAKE_UP, threads("P02", "P12", "W2")),
+				arguments(KeyRule.EACH_PERMIT_WAKES, NO_LOST_WAKE_UP, threads("P02", "P12", "P22")),
 				arguments(SharedRule.NEXT_ASKS_AT_ONCE, NO_LOST_WAKE_UP, threads("P02", "P02")));
 	}
 

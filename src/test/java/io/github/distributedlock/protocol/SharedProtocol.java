@@ -1,16 +1,22 @@
 package io.github.distributedlock.protocol;
 
+import java.time.Duration;
+import java.util.ArrayList;
 import java.util.Collections;
-import java.util.Comparator;
 import java.util.List;
 import java.util.Set;
+import java.util.function.Consumer;
 import java.util.stream.IntStream;
 import java.util.stream.Stream;
 
+import io.github.distributedlock.backend.Claim;
+import io.github.distributedlock.backend.KeyRule;
+import io.github.distributedlock.backend.LockBackend;
+import io.github.distributedlock.backend.ModelKey;
+import io.github.distributedlock.backend.ReleaseNotification;
+import io.github.distributedlock.backend.Waiter;
 import io.github.distributedlock.protocol.Readers.Late;
 import io.github.distributedlock.protocol.Readers.Phase;
-import io.github.distributedlock.protocol.Readers.Value;
-import io.github.distributedlock.protocol.Readers.Waiter;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -26,10 +32,10 @@ import org.jspecify.annotations.Nullable;
  * @param forEver a reader that never gives it back, so that writers give up, -1 if all do
  * @param mostFaults how much can go wrong in a run
  * @param faults what can
- * @param broken the rule that is broken, if any
+ * @param broken the rule that is broken, of JVMs or of the server, if any
  */
 record SharedProtocol(List<Integer> jvms, List<Kind> kinds, List<Integer> permits, List<Integer> rounds, int forEver,
-		int mostFaults, Set<Fault> faults, @Nullable SharedRule broken) implements Model<Readers> {
+		int mostFaults, Set<Fault> faults, @Nullable Enum<?> broken) implements Model<Readers> {
 
 	/**
 	 * What a thread does with the lock.
@@ -80,7 +86,7 @@ record SharedProtocol(List<Integer> jvms, List<Kind> kinds, List<Integer> permit
 				this.broken);
 	}
 
-	SharedProtocol without(SharedRule rule) {
+	SharedProtocol without(Enum<?> rule) {
 		return new SharedProtocol(this.jvms, this.kinds, this.permits, this.rounds, this.forEver, this.mostFaults,
 				this.faults, rule);
 	}
@@ -113,7 +119,7 @@ record SharedProtocol(List<Integer> jvms, List<Kind> kinds, List<Integer> permit
 		state.messages().forEach((waiter) -> message(transitions, state, waiter));
 		state.late().forEach((late) -> late(transitions, state, late));
 		state.cleanUps().forEach((owner) -> cleanUp(transitions, state, owner));
-		state.waiters().forEach((waiter) -> silence(transitions, state, waiter));
+		state.key().waiters().forEach((waiter) -> silence(transitions, state, waiter));
 		this.jvms.stream().distinct().forEach((jvm) -> crash(transitions, state, jvm));
 		expiry(transitions, state);
 		return transitions.all();
@@ -136,8 +142,7 @@ record SharedProtocol(List<Integer> jvms, List<Kind> kinds, List<Integer> permit
 			transitions.goesWrong(Fault.LATE_COMMAND, name(thread), "asks, and the command does not come through",
 					unheard.late(Lists.with(unheard.late(), new Late(owner(state, thread), false))));
 		}
-		transitions.goesWrong(Fault.LOST_ANSWER, name(thread), "asks, unheard",
-				unheard.with(asked.value()).waiters(asked.waiters()));
+		transitions.goesWrong(Fault.LOST_ANSWER, name(thread), "asks, unheard", unheard.with(asked.key()));
 		giveUp(transitions, state, thread);
 	}
 
@@ -163,12 +168,12 @@ record SharedProtocol(List<Integer> jvms, List<Kind> kinds, List<Integer> permit
 		}
 		Readers ended = left(cleanedUp(state, thread).ended(thread, this.rounds.get(thread)), thread);
 		if (thread != this.forEver) {
-			boolean passes = alone || (writes && !holds(SharedRule.DOWNGRADED_KEYS_ARE_NOT_PASSED_ON));
+			boolean passes = alone || (writes && this.broken == KeyRule.DOWNGRADED_KEYS_ARE_NOT_PASSED_ON);
 			Integer next = passes ? first(ended, waiter(thread)) : null;
 			Readers repeated = ended.cleanUps(Lists.with(ended.cleanUps(), owner));
 			transitions.mayHappen(name(thread), "releases", release(ended, owner));
 			if (next != null) {
-				transitions.mayHappen(name(thread), "passes the key on", pass(ended, next));
+				transitions.mayHappen(name(thread), "passes the key on", pass(ended, owner, next));
 			}
 			transitions.goesWrong(Fault.LOST_ANSWER, name(thread), "releases, unheard", release(repeated, owner));
 			transitions.goesWrong(Fault.LATE_COMMAND, name(thread), "releases, and cannot tell", repeated);
@@ -193,7 +198,7 @@ record SharedProtocol(List<Integer> jvms, List<Kind> kinds, List<Integer> permit
 	private Readers cleanedUp(Readers state, int thread) {
 		Owner owner = owner(state, thread);
 		boolean unsettled = state.late().contains(new Late(owner, false))
-				|| (state.phase(thread) != Phase.HOLDING && state.value().isOwnedBy(owner));
+				|| (state.phase(thread) != Phase.HOLDING && state.key().isOwnedBy(owner.token()));
 		return unsettled ? state.cleanUps(Lists.with(state.cleanUps(), owner)) : state;
 	}
 
@@ -207,9 +212,9 @@ record SharedProtocol(List<Integer> jvms, List<Kind> kinds, List<Integer> permit
 	private void message(Transitions<Readers> transitions, Readers state, Waiter waiter) {
 		Readers arrived = state.messages(Lists.without(state.messages(), waiter));
 		Integer first = first(state, waiter);
-		transitions.happens(waiter, "gets a wake-up", (first == null) ? withdraw(arrived, waiter)
+		transitions.happens(name(waiter), "gets a wake-up", (first == null) ? withdraw(arrived, waiter)
 				: (state.phase(first) == Phase.PARKED) ? arrived.in(first, Phase.ASKING) : arrived);
-		transitions.goesWrong(Fault.LOST_MESSAGE, waiter, "does not get a wake-up", arrived);
+		transitions.goesWrong(Fault.LOST_MESSAGE, name(waiter), "does not get a wake-up", arrived);
 	}
 
 	private void late(Transitions<Readers> transitions, Readers state, Late late) {
@@ -227,13 +232,10 @@ record SharedProtocol(List<Integer> jvms, List<Kind> kinds, List<Integer> permit
 	}
 
 	private void silence(Transitions<Readers> transitions, Readers state, Waiter waiter) {
-		boolean each = holds(SharedRule.LIVENESS_OF_EACH_KIND);
-		boolean polls = threads()
-			.anyMatch((thread) -> (each ? waiter(thread).equals(waiter) : waiter(thread).jvm() == waiter.jvm())
-					&& polls(state, waiter(thread)));
-		if (!polls && holds(SharedRule.THE_SILENT_ARE_DEAD)) {
-			transitions.happensInTime(waiter, "is not heard of for a second",
-					state.waiters(Lists.without(state.waiters(), waiter)));
+		Integer first = first(state, waiter);
+		if (first == null || !state.phase(first).waits()) {
+			transitions.happensInTime(name(waiter), "is not heard of for a second",
+					state.with(state.key().silent(waiter::equals, false)));
 		}
 	}
 
@@ -243,7 +245,7 @@ record SharedProtocol(List<Integer> jvms, List<Kind> kinds, List<Integer> permit
 		}
 		Readers crashed = state.dead(jvm)
 			.local(state.local().stream().filter((thread) -> this.jvms.get(thread) != jvm).toList())
-			.messages(state.messages().stream().filter((waiter) -> waiter.jvm() != jvm).toList())
+			.messages(state.messages().stream().filter((waiter) -> jvm(waiter) != jvm).toList())
 			.cleanUps(state.cleanUps().stream().filter((owner) -> owner.jvm() != jvm).toList());
 		for (int thread : threads().filter((one) -> this.jvms.get(one) == jvm).toList()) {
 			crashed = crashed.ended(thread, 0);
@@ -252,49 +254,40 @@ record SharedProtocol(List<Integer> jvms, List<Kind> kinds, List<Integer> permit
 	}
 
 	private void expiry(Transitions<Readers> transitions, Readers state) {
-		Value value = state.value();
-		if (value.writer() != null) {
-			ends(transitions, state, value.writer(), Value.FREE);
-		}
-		value.readers()
-			.forEach((reader) -> ends(transitions, state, reader,
-					value.readers(Lists.without(value.readers(), reader))));
-		if (value.reserved() >= 0) {
-			lapses(transitions, state, new Waiter(value.reserved(), 1), Value.FREE);
-		}
-		value.kept()
-			.forEach((waiter) -> lapses(transitions, state, waiter, value.kept(Lists.without(value.kept(), waiter))));
+		state.key().owners().forEach((token) -> ends(transitions, state, Owner.of(token)));
+		state.key().reservations().forEach((waiter) -> lapses(transitions, state, waiter));
 	}
 
-	private void ends(Transitions<Readers> transitions, Readers state, Owner owner, Value value) {
+	private void ends(Transitions<Readers> transitions, Readers state, Owner owner) {
+		Readers ended = state.with(state.key().without(owner.token()));
 		boolean current = owner(state, owner.thread()).equals(owner);
 		if (current && state.phase(owner.thread()).waits()) {
-			transitions.goesWrong(Fault.LOST_LEASE, owner, "was granted the lock unheard, and its lease ends",
-					state.with(value));
+			transitions.goesWrong(Fault.LOST_LEASE, owner, "was granted the lock unheard, and its lease ends", ended);
 		}
 		else if (!current || !state.phase(owner.thread()).holds()) {
-			transitions.happensInTime(owner, "has not released, and its lease ends", state.with(value));
+			transitions.happensInTime(owner, "has not released, and its lease ends", ended);
 		}
 	}
 
-	private void lapses(Transitions<Readers> transitions, Readers state, Waiter waiter, Value value) {
+	private void lapses(Transitions<Readers> transitions, Readers state, Waiter waiter) {
+		Readers ended = state.with(state.key().without(waiter));
 		Integer first = first(state, waiter);
 		boolean comes = state.messages().contains(waiter) || (first != null && state.phase(first) == Phase.ASKING);
 		if (comes) {
-			transitions.goesWrong(Fault.LOST_LEASE, waiter, "is slow, and its reservation ends", state.with(value));
+			transitions.goesWrong(Fault.LOST_LEASE, name(waiter), "is slow, and its reservation ends", ended);
 		}
 		else {
-			transitions.happensInTime(waiter, "does not come, and its reservation ends", state.with(value));
+			transitions.happensInTime(name(waiter), "does not come, and its reservation ends", ended);
 		}
 	}
 
 	/**
-	 * {@code acquire.lua}, and what the request makes of the answer.
+	 * Asks for the lock, and makes of the answer what the request does.
 	 */
 	private Readers ask(Readers state, int thread) {
 		Owner owner = owner(state, thread);
 		Readers asked = ask(state, owner);
-		if (!asked.value().isOwnedBy(owner)) {
+		if (!asked.key().isOwnedBy(owner.token())) {
 			return asked.in(thread, Phase.PARKED);
 		}
 		Readers holding = asked.in(thread, Phase.HOLDING);
@@ -302,167 +295,54 @@ record SharedProtocol(List<Integer> jvms, List<Kind> kinds, List<Integer> permit
 	}
 
 	private Readers ask(Readers state, Owner owner) {
-		int thread = owner.thread();
-		Value value = state.value();
-		Waiter waiter = waiter(thread);
-		if (value.isOwnedBy(owner)) {
-			return state.waiters(Lists.without(state.waiters(), waiter));
-		}
-		boolean free = value.isFree();
-		if (!waiter.reads() && !waiter.writes()) {
-			return askForPermit(state, owner);
-		}
-		if (waiter.reads()) {
-			boolean others = !value.readers().isEmpty()
-					|| (!value.kept().isEmpty() && holds(SharedRule.KEPT_PLACES_COUNT));
-			boolean defers = state.hasWriterWaiting() && holds(SharedRule.READERS_DEFER_TO_WRITERS);
-			return (free || value.kept().contains(waiter) || (others && !defers && joins(value, waiter)))
-					? state.granted(thread, value.readers(Lists.with(value.readers(), owner)), waiter)
-					: state.registered(thread, waiter);
-		}
-		return (free || value.reserved() == waiter.jvm()) ? state.granted(thread, Value.ownedBy(owner), waiter)
-				: state.registered(thread, waiter);
-	}
-
-	private Readers askForPermit(Readers state, Owner owner) {
-		int thread = owner.thread();
-		Waiter waiter = waiter(thread);
-		List<Waiter> waiters = state.waiters();
-		boolean defers = !waiters.isEmpty() && !waiters.get(0).equals(waiter)
-				&& holds(SharedRule.PERMITS_DEFER_TO_ALL_WAITERS);
-		boolean joins = joins(state.value(), waiter) && !defers;
-		Readers asked = (joins || state.value().kept().contains(waiter)) ? state
-				: letIn(state.registered(thread, waiter));
-		Value value = asked.value();
-		return (joins || value.kept().contains(waiter)) ? asked.granted(thread,
-				value.readers(Lists.with(value.readers(), owner)).kept(Lists.without(value.kept(), waiter)), waiter)
-				: asked;
+		return asked(state, owner, (server) -> server.acquireOrRegister(claim(owner)));
 	}
 
 	/**
-	 * Whether a waiter may have the lock together with those that have it now.
+	 * Passes the key on after the slice.
 	 */
-	private boolean joins(Value value, Waiter waiter) {
-		if (value.isFree()) {
-			return true;
-		}
-		boolean counts = waiter.most() > 1;
-		List<Waiter> others = Stream
-			.concat(value.readers().stream().map((owner) -> waiter(owner.thread())),
-					holds(SharedRule.KEPT_PERMITS_COUNT) ? value.kept().stream() : Stream.of())
-			.toList();
-		boolean apart = holds(SharedRule.PERMITS_AND_READERS_ARE_APART)
-				&& others.stream().anyMatch((other) -> (other.most() > 1) != counts);
-		boolean own = holds(SharedRule.EACH_BY_ITS_OWN_PERMITS) || others.isEmpty();
-		return value.isShared() && !apart && (!counts || others.size() < (own ? waiter : others.get(0)).most());
+	private Readers pass(Readers state, Owner from, int next) {
+		Owner owner = owner(state, next);
+		Readers passed = asked(state, owner, (server) -> server.pass(from.token(), claim(owner), true));
+		return passed.in(next, passed.key().isOwnedBy(owner.token()) ? Phase.HOLDING : Phase.PARKED);
 	}
 
-	/**
-	 * {@code downgrade.lua}.
-	 */
+	private Readers asked(Readers state, Owner owner, Consumer<LockBackend> command) {
+		Readers asked = run(state, command);
+		if (state.key().isOwnedBy(owner.token())) {
+			return asked;
+		}
+		return asked.key().isOwnedBy(owner.token()) ? asked.granted(owner.thread()) : asked.registered(owner.thread());
+	}
+
 	private Readers downgrade(Readers state, Owner owner) {
-		if (!owner.equals(state.value().writer()) && holds(SharedRule.ONLY_OWNERS_DOWNGRADE)) {
-			return state;
-		}
-		Readers shared = state.with(Value.FREE.readers(List.of(owner)));
-		return holds(SharedRule.DOWNGRADES_LET_READERS_IN) ? letIn(shared) : shared;
+		return run(state, (server) -> server.downgrade(ModelKey.NAME, owner.token()));
 	}
 
-	/**
-	 * {@code pass.lua} after the slice.
-	 */
-	private Readers pass(Readers state, int next) {
-		Waiter own = waiter(next);
-		Readers others = state.waiters(Lists.without(state.waiters(), own));
-		boolean yields = others.waiters()
-			.stream()
-			.anyMatch((waiter) -> waiter.jvm() != own.jvm() || holds(SharedRule.YIELDS_TO_OWN_READERS));
-		Readers given = yields ? wakeNext(others) : others.with(Value.FREE);
-		Readers passed = ask(given, owner(given, next));
-		return passed.in(next, yields ? Phase.PARKED : Phase.HOLDING);
-	}
-
-	/**
-	 * {@code release.lua}.
-	 */
 	private Readers release(Readers state, Owner owner) {
-		Value value = state.value();
-		if (value.isFree() || owner.equals(value.writer())) {
-			return wakeNext(state);
-		}
-		boolean owns = value.readers().contains(owner);
-		if (!owns && (holds(SharedRule.ONLY_OWNERS_END_KEPT_PLACES) || !value.isShared())) {
-			return state;
-		}
-		Value rest = value.readers(Lists.without(value.readers(), owner));
-		return released(state, holds(SharedRule.RELEASE_ENDS_KEPT_PLACE)
-				? rest.kept(Lists.without(rest.kept(), new Waiter(owner.jvm(), 0))) : rest);
+		return run(state, (server) -> server.release(ModelKey.NAME, owner.token()));
 	}
 
-	private Readers released(Readers state, Value rest) {
-		if (rest.isShared()) {
-			return holds(SharedRule.EACH_PERMIT_WAKES) ? letIn(state.with(rest)) : state.with(rest);
-		}
-		return holds(SharedRule.LAST_READER_WAKES) ? wakeNext(state) : state.with(rest);
-	}
-
-	/**
-	 * {@code withdraw.lua}.
-	 */
 	private Readers withdraw(Readers state, Waiter waiter) {
-		Readers withdrawn = state.waiters(Lists.without(state.waiters(), waiter));
-		Value value = state.value();
-		if (value.isFree() || (waiter.writes() && value.reserved() == waiter.jvm())) {
-			return wakeNext(withdrawn);
-		}
-		if (value.kept().contains(waiter)) {
-			return holds(SharedRule.WITHDRAWAL_ENDS_KEPT_PLACE)
-					? released(withdrawn, value.kept(Lists.without(value.kept(), waiter))) : withdrawn;
-		}
-		return (value.isShared() && holds(SharedRule.WITHDRAWING_WRITERS_LET_READERS_IN)) ? letIn(withdrawn)
-				: withdrawn;
+		return run(state, (server) -> server.withdraw(ModelKey.NAME, waiter, Set.of()));
+	}
+
+	private Claim claim(Owner owner) {
+		return Claim.of(ModelKey.NAME, owner.token(), waiter(owner.thread()), Duration.ofSeconds(10));
 	}
 
 	/**
-	 * Reserves a key that is given back.
+	 * The server does not know who is dead, and reserves the key for them, too.
 	 */
-	private Readers wakeNext(Readers state) {
-		Readers free = state.with(Value.FREE);
-		if (free.waiters().isEmpty()) {
-			return free;
+	private Readers run(Readers state, Consumer<LockBackend> command) {
+		Set<KeyRule> rules = (this.broken instanceof KeyRule rule) ? Set.of(rule) : Set.of();
+		List<ReleaseNotification> sent = new ArrayList<>(1);
+		Readers done = state.with(state.key().after(rules, (instance) -> true, command, sent::add));
+		for (ReleaseNotification notification : sent) {
+			Waiter waiter = notification.waiter();
+			done = done.dead().contains(jvm(waiter)) ? done : done.messages(Lists.with(done.messages(), waiter));
 		}
-		Waiter next = free.waiters().get(0);
-		return !next.writes() ? letIn(free) : told(free, next).with(Value.reservedFor(next.jvm()));
-	}
-
-	/**
-	 * Keeps places for those at the head of the waiters that may have the lock together
-	 * with those that have it now.
-	 */
-	private Readers letIn(Readers state) {
-		Readers let = state;
-		long most = holds(SharedRule.READERS_WAKE_TOGETHER) ? Long.MAX_VALUE : 1;
-		for (Waiter waiter : state.waiters().stream().limit(most).toList()) {
-			Value value = let.value();
-			if (waiter.writes() || !joins(value, waiter)) {
-				break;
-			}
-			let = told(let, waiter).with(value.kept(Stream.concat(value.kept().stream(), Stream.of(waiter))
-				.distinct()
-				.sorted(Comparator.comparing(Waiter::toString))
-				.toList()));
-		}
-		return let;
-	}
-
-	private Readers told(Readers state, Waiter waiter) {
-		Readers popped = state.waiters(Lists.without(state.waiters(), waiter));
-		return state.dead().contains(waiter.jvm()) ? popped : popped.messages(Lists.with(popped.messages(), waiter));
-	}
-
-	private boolean polls(Readers state, Waiter waiter) {
-		Integer first = first(state, waiter);
-		return first != null && state.phase(first).waits();
+		return done;
 	}
 
 	private @Nullable Integer first(Readers state, Waiter waiter) {
@@ -486,7 +366,17 @@ record SharedProtocol(List<Integer> jvms, List<Kind> kinds, List<Integer> permit
 	}
 
 	private Waiter waiter(int thread) {
-		return new Waiter(this.jvms.get(thread), most(thread));
+		String instance = Owner.instance(this.jvms.get(thread));
+		return reads(thread) ? Waiter.shared(instance) : Waiter.permits(instance, most(thread));
+	}
+
+	private static int jvm(Waiter waiter) {
+		return Owner.jvm(waiter.instance());
+	}
+
+	private static String name(Waiter waiter) {
+		return (waiter.isShared() ? "shared:" : (waiter.permits() > 1) ? "permits:" + waiter.permits() + ":" : "")
+				+ waiter.instance();
 	}
 
 	private Owner owner(Readers state, int thread) {
@@ -494,7 +384,7 @@ record SharedProtocol(List<Integer> jvms, List<Kind> kinds, List<Integer> permit
 	}
 
 	private String name(int thread) {
-		return waiter(thread) + ".t" + thread;
+		return name(waiter(thread)) + ".t" + thread;
 	}
 
 	private boolean holds(SharedRule rule) {

@@ -1,12 +1,18 @@
 package io.github.distributedlock.protocol;
 
+import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Set;
+import java.util.function.Consumer;
 
+import io.github.distributedlock.backend.Claim;
+import io.github.distributedlock.backend.KeyRule;
+import io.github.distributedlock.backend.LockBackend;
+import io.github.distributedlock.backend.ModelKey;
+import io.github.distributedlock.backend.ReleaseNotification;
+import io.github.distributedlock.backend.Waiter;
 import io.github.distributedlock.protocol.Silences.Phase;
-import io.github.distributedlock.protocol.Silences.Place;
-import io.github.distributedlock.protocol.Silences.Waiter;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -15,14 +21,20 @@ import org.jspecify.annotations.Nullable;
  * stand still, and all are silent then, is left to the {@link FairProtocol}.
  *
  * @param waiters how many wait, each again and again
- * @param broken the rule that is broken, if any
+ * @param broken the rule that is broken, of the server's expiry or of {@link KeyRule}, if
+ * any
  */
-record SilenceProtocol(int waiters, @Nullable Rule broken) implements Model<Silences> {
+record SilenceProtocol(int waiters, @Nullable Enum<?> broken) implements Model<Silences> {
 
 	/**
 	 * After how long a waiter is taken to be dead.
 	 */
-	static final int SILENCE = 3;
+	private static final int SILENCE = 3;
+
+	/**
+	 * How long a tick is, so that the {@link ModelKey} has the same silence.
+	 */
+	static final int MILLIS = 300;
 
 	/**
 	 * How long the server's second is.
@@ -41,8 +53,13 @@ record SilenceProtocol(int waiters, @Nullable Rule broken) implements Model<Sile
 
 	private static final int TIME_TO_LIVE = SECOND + POLL + 1;
 
+	private static final Duration LEASE = Duration.ofSeconds(10);
+
+	private static final String HOLDER = "H:0#0";
+
 	/**
-	 * What lets the living keep their places, and forgets the dead.
+	 * What lets the living keep their places, and forgets the dead, on a server that lets
+	 * queues expire.
 	 */
 	enum Rule {
 
@@ -58,35 +75,21 @@ record SilenceProtocol(int waiters, @Nullable Rule broken) implements Model<Sile
 		RENEWED_EACH_SECOND,
 
 		/**
-		 * A poll is written down.
-		 */
-		POLLS_ARE_HEARD,
-
-		/**
 		 * It is if the next poll may come after the silence.
 		 */
-		HEARD_BEFORE_SILENCE,
-
-		/**
-		 * The dead are sought if the oldest waiter was silent for too long.
-		 */
-		SILENT_ARE_SOUGHT,
-
-		/**
-		 * That somebody else was heard of says nothing of the oldest.
-		 */
-		OLDEST_IS_JUDGED
+		HEARD_BEFORE_SILENCE
 
 	}
 
 	@Override
 	public Silences first() {
-		return Silences.of(this.waiters);
+		int fresh = holds(Rule.HEARD_BEFORE_SILENCE) ? FRESH : FRESH + 1;
+		return Silences.of(ModelKey.FREE.pulse(fresh * MILLIS).ownedBy(HOLDER), this.waiters);
 	}
 
 	@Override
 	public boolean isOver(Silences state) {
-		return state.queue().isEmpty()
+		return state.key().waiters().isEmpty()
 				&& state.waiters().stream().noneMatch((waiter) -> waiter.phase() == Phase.WAITING);
 	}
 
@@ -95,7 +98,7 @@ record SilenceProtocol(int waiters, @Nullable Rule broken) implements Model<Sile
 		Transitions<Silences> transitions = new Transitions<>(state, Set.of(Fault.CRASH), (after) -> after);
 		boolean late = false;
 		for (int number = 0; number < this.waiters; number++) {
-			Waiter waiter = state.waiters().get(number);
+			Silences.Client waiter = state.waiters().get(number);
 			if (waiter.phase() == Phase.AWAY) {
 				transitions.mayHappen(name(number), "registers", asked(state, number));
 			}
@@ -108,7 +111,7 @@ record SilenceProtocol(int waiters, @Nullable Rule broken) implements Model<Sile
 		if (!late) {
 			transitions.happensInTime("time", "passes", state.tick());
 		}
-		if (!state.queue().isEmpty() && !allDead(state)) {
+		if (!state.key().waiters().isEmpty() && !allDead(state)) {
 			transitions.mayHappen("holder", "gives the lock back", woken(state));
 		}
 		return transitions.all();
@@ -119,42 +122,34 @@ record SilenceProtocol(int waiters, @Nullable Rule broken) implements Model<Sile
 	}
 
 	private Silences asked(Silences state, int waiter) {
-		List<Place> queue = new ArrayList<>(state.queue());
-		boolean isNew = queue.isEmpty();
-		boolean young = !isNew && queue.get(queue.size() - 1).young();
-		if (state.hasPlace(waiter)) {
-			queue.replaceAll((place) -> (place.waiter() == waiter) ? heard(place) : place);
-		}
-		else {
-			queue.add(new Place(waiter, 0, true));
-		}
-		boolean renews = isNew ? holds(Rule.NEW_QUEUES_END) : !young && holds(Rule.RENEWED_EACH_SECOND);
-		Silences asked = state.with(List.copyOf(queue)).in(waiter, Phase.WAITING, POLL);
+		ModelKey key = state.key();
+		boolean renews = key.waiters().isEmpty() ? holds(Rule.NEW_QUEUES_END)
+				: !key.isYoung() && holds(Rule.RENEWED_EACH_SECOND);
+		Claim claim = Claim.of(ModelKey.NAME, new Owner(waiter, 0, 0).token(), Silences.waiter(waiter), LEASE)
+			.number(1);
+		Silences asked = state.with(after(key, (server) -> server.acquireOrRegister(claim), new ArrayList<>()))
+			.in(waiter, Phase.WAITING, POLL);
 		return renews ? asked.left(TIME_TO_LIVE) : asked;
 	}
 
-	private Place heard(Place place) {
-		int fresh = holds(Rule.HEARD_BEFORE_SILENCE) ? FRESH : FRESH + 1;
-		boolean writes = place.heard() >= fresh && holds(Rule.POLLS_ARE_HEARD);
-		return writes ? new Place(place.waiter(), 0, place.young()) : place;
+	private Silences woken(Silences state) {
+		List<ReleaseNotification> sent = new ArrayList<>(1);
+		ModelKey released = after(state.key(), (server) -> server.release(ModelKey.NAME, HOLDER), sent);
+		Silences woken = state.with(released.ownedBy(HOLDER));
+		for (ReleaseNotification notification : sent) {
+			Waiter next = notification.waiter();
+			int number = Owner.jvm(next.instance());
+			if (state.waiters().get(number).phase() == Phase.WAITING) {
+				woken = woken.in(number, Phase.AWAY, 0);
+			}
+			woken = state.key().isSilent(next) ? woken.outOfOrder() : woken;
+		}
+		return woken;
 	}
 
-	private Silences woken(Silences state) {
-		List<Place> queue = state.queue();
-		boolean seeks = holds(Rule.OLDEST_IS_JUDGED) ? queue.get(0).isSilent()
-				: queue.stream().allMatch(Place::isSilent);
-		if (seeks && holds(Rule.SILENT_ARE_SOUGHT)) {
-			queue = queue.stream().filter((place) -> !place.isSilent()).toList();
-		}
-		if (queue.isEmpty()) {
-			return state.with(queue);
-		}
-		Place next = queue.get(0);
-		Silences woken = state.with(queue.subList(1, queue.size()));
-		if (state.waiters().get(next.waiter()).phase() == Phase.WAITING) {
-			woken = woken.in(next.waiter(), Phase.AWAY, 0);
-		}
-		return next.isSilent() ? woken.outOfOrder() : woken;
+	private ModelKey after(ModelKey key, Consumer<LockBackend> command, List<ReleaseNotification> sent) {
+		Set<KeyRule> rules = (this.broken instanceof KeyRule rule) ? Set.of(rule) : Set.of();
+		return key.after(rules, (instance) -> true, command, sent::add);
 	}
 
 	private static String name(int waiter) {

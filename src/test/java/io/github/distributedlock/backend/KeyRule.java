@@ -1,0 +1,250 @@
+package io.github.distributedlock.backend;
+
+/**
+ * The rules of {@link KeyStep} that models of the protocol break, each once, to see that
+ * they notice. The last ones are broken by what goes wrong at a server.
+ */
+public enum KeyRule {
+
+	/**
+	 * A grant has the lease of its claim, not the time to live of a reservation.
+	 */
+	CLAIMED_LEASE,
+
+	/**
+	 * Who takes the key has the full lease, whatever lease it claims for a grant.
+	 */
+	TAKEN_IN_FULL,
+
+	/**
+	 * An owner that asks again has the full lease again.
+	 */
+	FULL_LEASE_AGAIN,
+
+	/**
+	 * A grant is published only once the key was set.
+	 */
+	SET_BEFORE_PUBLISH,
+
+	/**
+	 * A waiter to which the key could not be granted keeps its place.
+	 */
+	REFUSED_KEEPS_PLACE,
+
+	/**
+	 * A key is taken over from the tokens that are named, not from any of the same JVM.
+	 */
+	TAKEN_OVER_BY_NAME,
+
+	/**
+	 * A release compares the owner.
+	 */
+	OWNER_IS_COMPARED,
+
+	/**
+	 * A withdrawal gives back what was granted to its token.
+	 */
+	WITHDRAWAL_NAMES_TOKEN,
+
+	/**
+	 * A clean-up removes the registration of its token, too.
+	 */
+	LATE_REGISTRATION_IS_REMOVED,
+
+	/**
+	 * A claim that may not be granted drops the record of the one before.
+	 */
+	RECORD_IS_DROPPED,
+
+	/**
+	 * A waiter whose message reached nobody is passed over.
+	 */
+	THE_DEAF_ARE_PASSED_OVER,
+
+	/**
+	 * A waiter that is passed over was told of no grant: that nobody is counted does not
+	 * prove that nobody hears.
+	 */
+	COUNTED_BEFORE_GRANT,
+
+	/**
+	 * A poll keeps its place.
+	 */
+	PLACES_STAY,
+
+	/**
+	 * A reader does not join others while a writer waits.
+	 */
+	READERS_DEFER_TO_WRITERS,
+
+	/**
+	 * A reader joins those for whom a place is kept as it joins those who read.
+	 */
+	KEPT_PLACES_COUNT,
+
+	/**
+	 * All readers at the head of the waiters are woken together, and as many that have
+	 * permits as are free.
+	 */
+	READERS_WAKE_TOGETHER,
+
+	/**
+	 * The last reader out wakes who is next.
+	 */
+	LAST_READER_WAKES,
+
+	/**
+	 * A reader that gives the lock back gives back the place that is kept for its JVM.
+	 */
+	RELEASE_ENDS_KEPT_PLACE,
+
+	/**
+	 * A release that finds its owner gone leaves the place alone.
+	 */
+	ONLY_OWNERS_END_KEPT_PLACES,
+
+	/**
+	 * Who gives up gives back the place that is kept for it.
+	 */
+	WITHDRAWAL_ENDS_KEPT_PLACE,
+
+	/**
+	 * A writer that gives up lets in the readers that waited behind it.
+	 */
+	WITHDRAWING_WRITERS_LET_READERS_IN,
+
+	/**
+	 * A writer that goes on as a reader lets in the readers that wait next.
+	 */
+	DOWNGRADES_LET_READERS_IN,
+
+	/**
+	 * Only the owner of the lock can share it.
+	 */
+	ONLY_OWNERS_DOWNGRADE,
+
+	/**
+	 * A writer that has gone on as a reader passes nothing on: neither do JVMs, nor does
+	 * the server.
+	 */
+	DOWNGRADED_KEYS_ARE_NOT_PASSED_ON,
+
+	/**
+	 * After its slice a JVM yields to its own readers, too.
+	 */
+	YIELDS_TO_OWN_READERS,
+
+	/**
+	 * Readers and writers of one JVM are silent or alive each for themselves.
+	 */
+	LIVENESS_OF_EACH_KIND,
+
+	/**
+	 * Who is silent for a second does not count as a waiter.
+	 */
+	THE_SILENT_ARE_DEAD,
+
+	/**
+	 * Who has permits and readers do not have the lock together.
+	 */
+	PERMITS_AND_READERS_ARE_APART,
+
+	/**
+	 * A place that is kept takes a permit.
+	 */
+	KEPT_PERMITS_COUNT,
+
+	/**
+	 * Who has permits goes by their own number, and not by that of those who have the
+	 * lock.
+	 */
+	EACH_BY_ITS_OWN_PERMITS,
+
+	/**
+	 * Who has permits does not get ahead of anybody who waits.
+	 */
+	PERMITS_DEFER_TO_ALL_WAITERS,
+
+	/**
+	 * Each permit that is given back wakes who is next, not only the last one.
+	 */
+	EACH_PERMIT_WAKES,
+
+	/**
+	 * Nobody takes a free key while another ticket is older.
+	 */
+	NOBODY_BARGES,
+
+	/**
+	 * A ticket stays until its request has the key.
+	 */
+	TICKETS_STAY,
+
+	/**
+	 * Who finds the key free and may not take it reserves it for the oldest waiter.
+	 */
+	RESERVED_ANEW,
+
+	/**
+	 * That holds for a waiter that is not fair, too.
+	 */
+	RESERVED_ANEW_FOR_THE_UNFAIR,
+
+	/**
+	 * Who gives up passes on what is reserved for it.
+	 */
+	PASSED_ON,
+
+	/**
+	 * If all are silent, it was the server that stood still, and they are pardoned; but
+	 * not those that have said nothing since the last time.
+	 */
+	PARDONED_ONCE,
+
+	/**
+	 * If somebody was heard of at a time that is yet to come, the server's clock was set
+	 * back: all are pardoned from now on, instead of for as long as that.
+	 */
+	TIME_BEGINS_ANEW,
+
+	/**
+	 * They are pardoned then, and not taken to be dead.
+	 */
+	THE_FUTURE_IS_NO_SILENCE,
+
+	/**
+	 * Who asks, or gives the key back, lives.
+	 */
+	WHO_SPEAKS_LIVES,
+
+	/**
+	 * A poll is written down.
+	 */
+	POLLS_ARE_HEARD,
+
+	/**
+	 * That somebody else was heard of says nothing of the oldest.
+	 */
+	OLDEST_IS_JUDGED,
+
+	/**
+	 * The server has memory for a grant.
+	 */
+	ENOUGH_MEMORY,
+
+	/**
+	 * The server has heard of a waiter lately, so that its claim may be granted.
+	 */
+	CLAIMS_ARE_RECENT,
+
+	/**
+	 * Who hears notifications is subscribed at this server.
+	 */
+	SUBSCRIBERS_ARE_COUNTED,
+
+	/**
+	 * The command is of a version that knows claims, and grants them.
+	 */
+	KNOWS_GRANTS
+
+}

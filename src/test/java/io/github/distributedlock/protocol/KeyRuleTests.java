@@ -1,0 +1,28 @@
+package io.github.distributedlock.protocol;
+
+import java.util.EnumSet;
+import java.util.Set;
+import java.util.stream.Stream;
+
+import io.github.distributedlock.backend.KeyRule;
+import org.junit.jupiter.api.Test;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+/**
+ * The rules of the server that models break.
+ */
+class KeyRuleTests {
+
+	@Test
+	void everyRuleIsBrokenInAModelThatRefutesIt() {
+		Set<KeyRule> faults = EnumSet.of(KeyRule.ENOUGH_MEMORY, KeyRule.CLAIMS_ARE_RECENT,
+				KeyRule.SUBSCRIBERS_ARE_COUNTED, KeyRule.KNOWS_GRANTS);
+		assertThat(Stream
+			.of(GrantModelTests.isRefutedWithOneRuleBroken(), SharedModelTests.isRefutedWithOneRuleBroken(),
+					FairModelTests.isRefutedWithOneRuleBroken(), SilenceModelTests.isRefutedWithOneRuleBroken())
+			.flatMap((rows) -> rows)
+			.map((row) -> row.get()[0])).containsAll(EnumSet.complementOf(EnumSet.copyOf(faults)));
+	}
+
+}
