@@ -57,6 +57,7 @@ class ClockFaultsTests {
 							.isGreaterThan(STEP.toMillis() / 2);
 						redis.del("lock:{" + OWN + "}");
 					});
+					left.close();
 				});
 		}
 	}
@@ -96,6 +97,7 @@ class ClockFaultsTests {
 				trial.holder().wallClock().advance(STEP);
 				assertThat(own.isHeld()).isFalse();
 				trial.awaitLoss();
+				own.close();
 			});
 	}
 
@@ -110,6 +112,7 @@ class ClockFaultsTests {
 			Thread.sleep(Trial.LEASE.toMillis());
 			assertThat(renewed.isHeld()).as("held, as confirmed by a renewal").isTrue();
 			renewed.close();
+			fixed.close();
 			trial.admin((redis) -> redis.del("lock:{fixed}"));
 		});
 	}
