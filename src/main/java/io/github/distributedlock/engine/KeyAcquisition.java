@@ -149,8 +149,7 @@ final class KeyAcquisition implements Acquisition {
 				|| (options.permits() > 1 && !(wait.isAllowed() && engine.queue.isBusy(queueKey)));
 		Loan loan = (options.mayBeHandedOver() && !wait.isAsync()) ? engine.queue.borrow(queueKey) : null;
 		if (loan != null || this.outOfTurn) {
-			// Before the key is taken: nothing that may fail comes between that and its
-			// end.
+			// Before the key is taken, after which nothing may fail until it is kept.
 			this.entry = QueueEntry.beside(engine.queue, queueKey, wait);
 			this.ended = loan != null && borrow(loan);
 			if (this.ended || this.outOfTurn) {
@@ -570,8 +569,8 @@ final class KeyAcquisition implements Acquisition {
 				.build();
 			return null;
 		}
-		takeFromOthers(ownership); // Before it is guarded: from then on a loss lets the
-									// next request in.
+		// Before it is guarded: from then on a loss lets the next request in.
+		takeFromOthers(ownership);
 		Hold hold = this.engine.handOver.begin(ownership, this.entry, this.options, fencingToken);
 		this.engine.queue.acquired(key(), this.wasBusy);
 		this.unsettled = unsettledBefore;

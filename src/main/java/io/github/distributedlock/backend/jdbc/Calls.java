@@ -30,11 +30,17 @@ import org.slf4j.LoggerFactory;
  * A statement is cancelled at the server after three quarters of the command timeout: a
  * server whose statement hangs does not notice that the client has closed the socket, and
  * keeps the session. A call that may ignore its time-out is made on a thread of this
- * class, and the caller waits for the command timeout only. Safe for use by many threads.
+ * class, and the caller waits for the command timeout only.
+ * <p>
+ * A call that its caller has given up keeps its thread until it ends, perhaps for ever.
+ * So while many calls hang, only one probe at a time asks for a connection. Once a probe
+ * is answered, the calls that hang count no more. Safe for use by many threads.
  */
 final class Calls implements AutoCloseable {
 
 	private static final Logger logger = LoggerFactory.getLogger(Calls.class);
+
+	private static final int MOST_HANGING = 8;
 
 	private static final int TICKS = 16;
 
@@ -50,6 +56,13 @@ final class Calls implements AutoCloseable {
 
 	private final Semaphore cancelling = new Semaphore(1);
 
+	/**
+	 * The number of calls that go on though their callers have given them up.
+	 */
+	private volatile AtomicInteger hanging = new AtomicInteger();
+
+	private final Probes probes;
+
 	private final Set<Execution> executions = ConcurrentHashMap.newKeySet();
 
 	/**
@@ -59,6 +72,7 @@ final class Calls implements AutoCloseable {
 
 	Calls(Duration timeout) {
 		this.timeoutNanos = timeout.toNanos();
+		this.probes = new Probes(timeout);
 	}
 
 	/**
@@ -75,6 +89,35 @@ final class Calls implements AutoCloseable {
 	}
 
 	/**
+	 * Gets a connection by a {@linkplain #call call}, unless many calls hang.
+	 */
+	<T> T connect(Callable<T> task, Consumer<@Nullable T> late) throws SQLException {
+		int hanging = this.hanging.get();
+		if (hanging < MOST_HANGING) {
+			return call("get a connection", 1, task, late);
+		}
+		if (!this.probes.tryBegin()) {
+			throw new NoAnswerException(
+					hanging + " calls of the pool or the driver hang, so there is no further attempt"
+							+ " to get a connection now");
+		}
+		boolean answered = true;
+		try {
+			return call("get a connection", 1, task, late);
+		}
+		catch (NoAnswerException ex) {
+			answered = false;
+			throw ex;
+		}
+		finally {
+			if (answered) {
+				this.hanging = new AtomicInteger();
+			}
+			this.probes.end(answered);
+		}
+	}
+
+	/**
 	 * Makes a call on a thread of this class. The caller waits for the command timeout at
 	 * most, also if it is interrupted.
 	 * @param what what the call does
@@ -87,8 +130,9 @@ final class Calls implements AutoCloseable {
 	<T extends @Nullable Object> T call(String what, int commands, Callable<T> task, Consumer<@Nullable T> late)
 			throws SQLException {
 		CompletableFuture<T> answer = new CompletableFuture<>();
+		CompletableFuture<Void> end;
 		try {
-			this.workers.execute(() -> answer(task, answer, late));
+			end = CompletableFuture.runAsync(() -> answer(task, answer, late), this.workers);
 		}
 		catch (RuntimeException | OutOfMemoryError ex) {
 			throw new SQLException((this.workers.isShutdown() ? "The store is closed, so there is no attempt to "
@@ -110,8 +154,13 @@ final class Calls implements AutoCloseable {
 		catch (CompletionException ex) {
 			Throwable cause = ex.getCause();
 			if (cause instanceof TimeoutException) {
-				throw new NoAnswerException("No answer in "
+				cause = new NoAnswerException("No answer in "
 						+ TimeUnit.NANOSECONDS.toMillis(commands * this.timeoutNanos) + " ms to an attempt to " + what);
+			}
+			if (cause instanceof NoAnswerException) {
+				AtomicInteger count = this.hanging;
+				count.incrementAndGet();
+				end.whenComplete((nothing, none) -> count.decrementAndGet());
 			}
 			if (cause instanceof SQLException failure) {
 				throw failure;
@@ -239,8 +288,7 @@ final class Calls implements AutoCloseable {
 			}
 		}
 
-		// One after the other, since most drivers cancel by a further session of the
-		// server.
+		// Cancels one after the other: most drivers open a further session for that.
 		private void cancel() {
 			boolean alone = false;
 			try {

@@ -2,23 +2,17 @@ package io.github.distributedlock.backend.jdbc;
 
 import java.sql.Connection;
 import java.sql.SQLException;
-import java.sql.Statement;
-import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Set;
 import java.util.UUID;
 import java.util.concurrent.Callable;
-import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.locks.ReentrantLock;
 
 import javax.sql.DataSource;
 
-import com.zaxxer.hikari.HikariDataSource;
-import com.zaxxer.hikari.HikariPoolMXBean;
 import io.github.distributedlock.LockBackendException;
 import io.github.distributedlock.backend.jdbc.Calls.NoAnswerException;
-import io.github.distributedlock.backend.jdbc.Session.StrayStatementException;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -33,20 +27,11 @@ final class Connections implements AutoCloseable {
 
 	private static final Logger logger = LoggerFactory.getLogger(Connections.class);
 
-	private static final String JOINS_TRANSACTIONS = "org.springframework.jdbc.datasource.TransactionAwareDataSourceProxy";
-
-	private static final boolean HIKARI = isThere("com.zaxxer.hikari.HikariDataSource");
-
-	private final DataSource dataSource;
+	private final Pool pool;
 
 	private final JdbcLockSettings settings;
 
 	private final Calls calls;
-
-	/**
-	 * Whether the data source itself gives or refuses a connection in time.
-	 */
-	private final boolean poolKeepsTime;
 
 	/**
 	 * Whether the driver ends a call in time by itself, known from the first connection
@@ -56,7 +41,7 @@ final class Connections implements AutoCloseable {
 
 	private final Destination destination = new Destination();
 
-	private final Strays strays = new Strays();
+	private final Strays strays;
 
 	/**
 	 * Marks the statements of this store at the server.
@@ -85,34 +70,10 @@ final class Connections implements AutoCloseable {
 	}
 
 	Connections(DataSource dataSource, JdbcLockSettings settings) {
-		if (joinsTransactions(dataSource)) {
-			throw new IllegalArgumentException("A lock must not be part of the caller's transaction, as one on a"
-					+ " TransactionAwareDataSourceProxy is, also inside another proxy: give its target data source"
-					+ " instead (distributed-lock.jdbc.data-source)");
-		}
-		this.dataSource = dataSource;
+		this.pool = new Pool(dataSource, settings.commandTimeout());
 		this.settings = settings;
 		this.calls = new Calls(settings.commandTimeout());
-		this.poolKeepsTime = HIKARI && Hikari.answersIn(settings.commandTimeout(), dataSource);
-	}
-
-	private static boolean isThere(String type) {
-		try {
-			Class.forName(type);
-			return true;
-		}
-		catch (ClassNotFoundException | LinkageError ex) {
-			return false;
-		}
-	}
-
-	private static boolean joinsTransactions(DataSource dataSource) {
-		try {
-			return dataSource.isWrapperFor(Class.forName(JOINS_TRANSACTIONS));
-		}
-		catch (ClassNotFoundException | SQLException | RuntimeException | LinkageError ex) {
-			return false; // Without Spring, or of a driver that cannot say.
-		}
+		this.strays = new Strays(settings.commandTimeout(), this::endStrays);
 	}
 
 	/**
@@ -157,15 +118,22 @@ final class Connections implements AutoCloseable {
 	 */
 	private Borrowed borrow(boolean forTable) {
 		try {
-			return (this.poolKeepsTime && this.driverKeepsTime) ? open(forTable)
-					: this.calls.call("get a connection", 1, () -> open(forTable), (late) -> {
+			return (this.pool.keepsTime() && this.driverKeepsTime) ? open(forTable)
+					: this.calls.connect(() -> open(forTable), (late) -> {
 						if (late != null) {
 							late.giveBack();
 						}
 					});
 		}
 		catch (SQLException ex) {
-			throw SqlFailures.notConnected(ex, HIKARI ? Hikari.isUsedUp(this.dataSource) : null);
+			throw SqlFailures.notConnected(ex, this.pool.isUsedUp());
+		}
+	}
+
+	private Set<Long> endStrays(Set<Long> strays) {
+		try (Borrowed borrowed = borrow(false)) {
+			return borrowed.run("end sessions that hang", 1,
+					(session) -> session.endStrays(strays, this.settings.commandTimeout()));
 		}
 	}
 
@@ -176,7 +144,7 @@ final class Connections implements AutoCloseable {
 			borrowed = new Borrowed(connection);
 		}
 		catch (SQLException | RuntimeException | Error ex) {
-			end(connection, ex instanceof SQLException);
+			this.pool.end(connection, ex instanceof SQLException);
 			throw ex;
 		}
 		try {
@@ -191,36 +159,12 @@ final class Connections implements AutoCloseable {
 		return borrowed;
 	}
 
-	/**
-	 * Gets a connection in spite of an interrupt: Hikari's pool refuses one to a thread
-	 * that is interrupted while it waits, and sets the flag of the thread.
-	 */
 	private Connection connect() throws SQLException {
-		long end = System.nanoTime() + this.settings.commandTimeout().toNanos();
-		boolean interrupted = Thread.interrupted();
 		try {
-			while (true) {
-				try {
-					return this.dataSource.getConnection();
-				}
-				catch (SQLException ex) {
-					if (!Thread.interrupted()) {
-						throw ex;
-					}
-					interrupted = true;
-					if (System.nanoTime() - end >= 0) {
-						throw ex;
-					}
-				}
-				catch (RuntimeException ex) {
-					throw SqlFailures.withoutDriver(ex, this.statements != null);
-				}
-			}
+			return this.pool.connect();
 		}
-		finally {
-			if (interrupted) {
-				Thread.currentThread().interrupt();
-			}
+		catch (RuntimeException ex) {
+			throw SqlFailures.withoutDriver(ex, this.statements != null);
 		}
 	}
 
@@ -251,45 +195,6 @@ final class Connections implements AutoCloseable {
 		return known;
 	}
 
-	private void end(Connection connection, boolean broken) {
-		if (broken) {
-			abort(connection);
-			if (evict(connection)) {
-				return; // The pool closes it, and fails at its close by somebody else.
-			}
-		}
-		try (connection) {
-			if (broken) {
-				// Other pools learn from a failure. MariaDB's driver and H2's make a
-				// statement without one.
-				try (Statement statement = connection.createStatement()) {
-					statement.execute("select 1");
-				}
-			}
-		}
-		catch (SQLException | RuntimeException ex) {
-			// Hikari's pool throws the latter where it has ended the connection
-			// meanwhile.
-			logger.debug("Ended a connection", ex);
-		}
-	}
-
-	private static void abort(Connection connection) {
-		try {
-			connection.abort(Runnable::run);
-		}
-		catch (SQLException ex) {
-			logger.debug("A connection was not aborted", ex);
-		}
-	}
-
-	/**
-	 * Tells a pool that it must not lend a connection again.
-	 */
-	private boolean evict(Connection connection) {
-		return HIKARI && Hikari.evict(connection, this.dataSource);
-	}
-
 	/**
 	 * Ends the threads of this class, and no connection.
 	 */
@@ -303,7 +208,7 @@ final class Connections implements AutoCloseable {
 	 * @throws LockBackendException if not. It may be retried if others have them now
 	 */
 	void require(int count) {
-		int most = HIKARI ? Hikari.most(this.dataSource) : Integer.MAX_VALUE;
+		int most = this.pool.most();
 		if (most < count) {
 			throw tooFew("The pool has at most " + most + ((most == 1) ? " connection" : " connections"), count)
 				.build();
@@ -336,81 +241,6 @@ final class Connections implements AutoCloseable {
 			.remedy("let the pool have more connections, one more for each thread that requests a lock inside a"
 					+ " transaction")
 			.notCarriedOut(true);
-	}
-
-	/**
-	 * The sessions of the server whose connections were closed here while a statement
-	 * hung that the server did not cancel. As long as the server has not ended some of
-	 * them, no other connection is borrowed: each could take one more of its sessions.
-	 */
-	private final class Strays {
-
-		private static final int MOST = 3;
-
-		private static final int LONGEST_PAUSE = 6;
-
-		private final Set<Long> known = ConcurrentHashMap.newKeySet();
-
-		private final ReentrantLock mutex = new ReentrantLock();
-
-		/**
-		 * The logarithm of the pause until the next question, in command timeouts: a
-		 * question may hang as well. Guarded by the mutex, as the time of the next one
-		 * is.
-		 */
-		private int pause;
-
-		private long next = System.nanoTime();
-
-		void add(Throwable failure) {
-			if (failure instanceof StrayStatementException stray) {
-				this.known.add(stray.session);
-			}
-		}
-
-		/**
-		 * Asks the server to end them.
-		 * @throws LockBackendException if too many are left
-		 */
-		void end() {
-			if (!this.known.isEmpty() && this.mutex.tryLock()) {
-				try {
-					if (this.next - System.nanoTime() <= 0) {
-						ask();
-					}
-				}
-				finally {
-					this.mutex.unlock();
-				}
-			}
-			int left = this.known.size();
-			if (left >= MOST) {
-				throw LockBackendException
-					.of("No connection for locks could be had: The server has not ended " + left
-							+ " sessions whose statements hang")
-					.remedy("find out what they wait for, such as a disk or a replica")
-					.retryable(true)
-					.notCarriedOut(true)
-					.build();
-			}
-		}
-
-		private void ask() {
-			Set<Long> asked = Set.copyOf(this.known);
-			Duration timeout = Connections.this.settings.commandTimeout();
-			try (Borrowed borrowed = borrow(false)) {
-				Set<Long> left = borrowed.run("end sessions that hang", 1,
-						(session) -> session.endStrays(asked, timeout));
-				this.known.removeIf((each) -> asked.contains(each) && !left.contains(each));
-				this.pause = 0;
-			}
-			catch (LockBackendException ex) {
-				logger.debug("The server does not tell which sessions hang", ex);
-				this.pause = Math.min(this.pause + 1, LONGEST_PAUSE);
-				this.next = System.nanoTime() + (timeout.toNanos() << this.pause);
-			}
-		}
-
 	}
 
 	/**
@@ -563,7 +393,7 @@ final class Connections implements AutoCloseable {
 		private <T extends @Nullable Object> T call(String name, int commands, Callable<T> task) throws SQLException {
 			try {
 				return Connections.this.calls.call(name, commands, task,
-						(late) -> end(this.session.connection(), true));
+						(late) -> Connections.this.pool.end(this.session.connection(), true));
 			}
 			catch (NoAnswerException ex) {
 				this.stuck = true;
@@ -595,7 +425,7 @@ final class Connections implements AutoCloseable {
 			}
 			if (this.stuck) {
 				// The driver may keep its own lock, which a pool waits for.
-				Connections.this.calls.start(() -> evict(this.session.connection()));
+				Connections.this.calls.start(() -> Connections.this.pool.evict(this.session.connection()));
 			}
 		}
 
@@ -608,60 +438,7 @@ final class Connections implements AutoCloseable {
 					this.broken = true;
 				}
 			}
-			end(this.session.connection(), this.broken);
-		}
-
-	}
-
-	/**
-	 * What only Hikari's pool can do. Loaded only where Hikari is.
-	 */
-	private static final class Hikari {
-
-		/**
-		 * In milliseconds. A pool accepts no shorter time-out.
-		 */
-		private static final long SHORTEST_TIMEOUT = 250;
-
-		static boolean answersIn(Duration timeout, DataSource dataSource) {
-			return dataSource instanceof HikariDataSource pool
-					&& pool.getConnectionTimeout() <= Math.max(SHORTEST_TIMEOUT, timeout.toMillis());
-		}
-
-		static int most(DataSource dataSource) {
-			return (dataSource instanceof HikariDataSource pool) ? pool.getMaximumPoolSize() : Integer.MAX_VALUE;
-		}
-
-		/**
-		 * Returns whether all connections are lent, {@code null} if there is no such
-		 * pool.
-		 */
-		static @Nullable Boolean isUsedUp(DataSource dataSource) {
-			try {
-				if (!dataSource.isWrapperFor(HikariDataSource.class)) {
-					return null;
-				}
-				HikariDataSource pool = dataSource.unwrap(HikariDataSource.class);
-				HikariPoolMXBean running = pool.getHikariPoolMXBean();
-				return running != null && running.getActiveConnections() >= pool.getMaximumPoolSize();
-			}
-			catch (SQLException ex) {
-				return null;
-			}
-		}
-
-		static boolean evict(Connection connection, DataSource dataSource) {
-			try {
-				if (!connection.getClass().getName().startsWith("com.zaxxer.hikari.")
-						|| !dataSource.isWrapperFor(HikariDataSource.class)) {
-					return false;
-				}
-				dataSource.unwrap(HikariDataSource.class).evictConnection(connection);
-				return true;
-			}
-			catch (SQLException ex) {
-				return false;
-			}
+			Connections.this.pool.end(this.session.connection(), this.broken);
 		}
 
 	}

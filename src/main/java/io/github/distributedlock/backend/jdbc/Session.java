@@ -150,8 +150,7 @@ record Session(Connection connection, Statements sql, Supervisor supervisor) {
 	Set<Long> endStrays(Set<Long> strays, Duration age) throws SQLException {
 		String own = this.supervisor.tag() + "%";
 		if (this.sql.platform == Platform.POSTGRESQL) {
-			// Behind a pooler, the number may be one of another session: that is not
-			// ended.
+			// Behind a pooler, a number may belong to somebody else, whose session stays.
 			return numbers(
 					"select pid, case when query like ? then pg_terminate_backend(pid) end from pg_stat_activity"
 							+ " where usename = current_user and pid in (?" + ", ?".repeat(strays.size() - 1) + ")",
@@ -343,8 +342,7 @@ record Session(Connection connection, Statements sql, Supervisor supervisor) {
 				execution.end();
 				throw ex;
 			}
-			// A commit that was cancelled while it waited for a replica is reported as
-			// done.
+			// A commit that waits for a replica is reported as done if it is cancelled.
 			if (execution.end()) {
 				throw new SQLException(CANCELLED, "40003");
 			}
@@ -356,8 +354,7 @@ record Session(Connection connection, Statements sql, Supervisor supervisor) {
 		if (this.sql.platform == Platform.POSTGRESQL) {
 			PGConnection postgres = this.connection.unwrap(PGConnection.class);
 			number.set(postgres.getBackendPID());
-			// The driver's own cancellation of a statement keeps the thread of the
-			// statement.
+			// The cancellation of a statement would block the statement's own thread.
 			postgres.cancelQuery();
 		}
 		else {

@@ -10,8 +10,11 @@ import java.time.Duration;
 import java.util.List;
 import java.util.concurrent.Callable;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.concurrent.atomic.AtomicInteger;
 import java.util.function.Function;
+import java.util.stream.Stream;
 
 import javax.sql.DataSource;
 
@@ -37,6 +40,7 @@ import org.springframework.jdbc.datasource.DriverManagerDataSource;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
+import static org.assertj.core.api.Assertions.catchThrowable;
 
 /**
  * Calls of a driver or a pool that do not end by themselves, on H2: its driver ignores
@@ -161,6 +165,110 @@ class HangingCallsTests {
 				.hasMessageContaining("at most 1 connection")
 				.hasMessageContaining("at least 2");
 		}
+	}
+
+	// A pool that never answers
+
+	@Test
+	void aPoolThatNeverAnswersKeepsFewThreads() {
+		try (SilentPool pool = new SilentPool(); JdbcLockBackend store = store(pool)) {
+			pool.silence(true);
+			List<Throwable> failures = Stream.generate(() -> catchThrowable(() -> store.acquire(claim("k", "a"))))
+				.limit(200)
+				.toList();
+			// The pause after each probe is twice as long as the one before.
+			assertThat(pool.waiting()).isBetween(8, 24);
+			assertThat(failures).hasOnlyElementsOfType(LockBackendException.class)
+				.anySatisfy(
+						(failure) -> assertThat(failure).hasMessageContaining("calls of the pool or the driver hang")
+							.hasMessageContaining("see that the database runs and answers"));
+			pool.answer();
+			Awaitility.await().ignoreExceptions().until(() -> store.acquire(claim("k", "a")).acquired());
+			assertThat(pool.waiting()).isZero();
+		}
+	}
+
+	/**
+	 * Those that hang remain so.
+	 */
+	@Test
+	void aPoolThatAnswersAgainIsFoundByAProbe() {
+		try (SilentPool pool = new SilentPool(); JdbcLockBackend store = store(pool)) {
+			pool.silence(true);
+			for (int i = 0; i < 20; i++) {
+				assertThatThrownBy(() -> store.acquire(claim("k", "a"))).isInstanceOf(LockBackendException.class);
+			}
+			pool.silence(false);
+			Awaitility.await().ignoreExceptions().until(() -> store.acquire(claim("k", "a")).acquired());
+			assertThat(pool.waiting()).isGreaterThanOrEqualTo(8);
+			for (int i = 0; i < 20; i++) {
+				assertThat(store.release("k", "a:1")).isTrue();
+				assertThat(store.acquire(claim("k", "a")).acquired()).isTrue();
+			}
+		}
+	}
+
+	private static JdbcLockBackend store(DataSource pool) {
+		JdbcLockBackend store = new JdbcLockBackend(pool,
+				JdbcLockSettings.defaults().commandTimeout(Duration.ofMillis(100)));
+		Awaitility.await().ignoreExceptions().until(() -> {
+			store.check();
+			return true;
+		});
+		return store;
+	}
+
+	/**
+	 * A pool that waits without end for a connection, as some do by default.
+	 */
+	private static final class SilentPool extends DelegatingDataSource implements AutoCloseable {
+
+		private final HikariDataSource pool;
+
+		private final CountDownLatch answers = new CountDownLatch(1);
+
+		private final AtomicInteger waiting = new AtomicInteger();
+
+		private volatile boolean silent;
+
+		SilentPool() {
+			this.pool = H2.pool();
+			setTargetDataSource(this.pool);
+		}
+
+		@Override
+		public Connection getConnection() throws SQLException {
+			if (this.silent) {
+				this.waiting.incrementAndGet();
+				try {
+					Patience.await(this.answers, "the end of the silence");
+				}
+				finally {
+					this.waiting.decrementAndGet();
+				}
+			}
+			return super.getConnection();
+		}
+
+		void silence(boolean silent) {
+			this.silent = silent;
+		}
+
+		int waiting() {
+			return this.waiting.get();
+		}
+
+		void answer() {
+			silence(false);
+			this.answers.countDown();
+		}
+
+		@Override
+		public void close() {
+			answer();
+			this.pool.close();
+		}
+
 	}
 
 	// A statement that hangs

@@ -1,0 +1,210 @@
+package io.github.distributedlock.backend.jdbc;
+
+import java.sql.Connection;
+import java.sql.SQLException;
+import java.sql.Statement;
+import java.time.Duration;
+
+import javax.sql.DataSource;
+
+import com.zaxxer.hikari.HikariDataSource;
+import com.zaxxer.hikari.HikariPoolMXBean;
+import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * The data source, mostly a pool: lends connections, and learns which are broken. Any of
+ * these calls may hang. Safe for use by many threads.
+ */
+final class Pool {
+
+	private static final Logger logger = LoggerFactory.getLogger(Pool.class);
+
+	private static final String JOINS_TRANSACTIONS = "org.springframework.jdbc.datasource.TransactionAwareDataSourceProxy";
+
+	private static final boolean HIKARI = isThere("com.zaxxer.hikari.HikariDataSource");
+
+	private final DataSource dataSource;
+
+	private final Duration timeout;
+
+	/**
+	 * Creates it.
+	 * @param timeout how long one command may take
+	 * @throws IllegalArgumentException if the connections would be those of the caller's
+	 * transactions
+	 */
+	Pool(DataSource dataSource, Duration timeout) {
+		if (joinsTransactions(dataSource)) {
+			throw new IllegalArgumentException("A lock must not be part of the caller's transaction, as one on a"
+					+ " TransactionAwareDataSourceProxy is, also inside another proxy: give its target data source"
+					+ " instead (distributed-lock.jdbc.data-source)");
+		}
+		this.dataSource = dataSource;
+		this.timeout = timeout;
+	}
+
+	private static boolean isThere(String type) {
+		try {
+			Class.forName(type);
+			return true;
+		}
+		catch (ClassNotFoundException | LinkageError ex) {
+			return false;
+		}
+	}
+
+	private static boolean joinsTransactions(DataSource dataSource) {
+		try {
+			return dataSource.isWrapperFor(Class.forName(JOINS_TRANSACTIONS));
+		}
+		catch (ClassNotFoundException | SQLException | RuntimeException | LinkageError ex) {
+			return false; // Without Spring, or of a driver that cannot say.
+		}
+	}
+
+	/**
+	 * Returns whether the pool itself gives or refuses a connection in time.
+	 */
+	boolean keepsTime() {
+		return HIKARI && Hikari.answersIn(this.timeout, this.dataSource);
+	}
+
+	/**
+	 * Returns how many connections may be lent at the same time, as far as that is known.
+	 */
+	int most() {
+		return HIKARI ? Hikari.most(this.dataSource) : Integer.MAX_VALUE;
+	}
+
+	/**
+	 * Returns whether all connections are lent, {@code null} if that is not known.
+	 */
+	@Nullable Boolean isUsedUp() {
+		return HIKARI ? Hikari.isUsedUp(this.dataSource) : null;
+	}
+
+	/**
+	 * Gets a connection in spite of an interrupt: Hikari's pool refuses one to a thread
+	 * that is interrupted while it waits, and sets the flag of the thread.
+	 */
+	Connection connect() throws SQLException {
+		long end = System.nanoTime() + this.timeout.toNanos();
+		boolean interrupted = Thread.interrupted();
+		try {
+			while (true) {
+				try {
+					return this.dataSource.getConnection();
+				}
+				catch (SQLException ex) {
+					if (!Thread.interrupted()) {
+						throw ex;
+					}
+					interrupted = true;
+					if (System.nanoTime() - end >= 0) {
+						throw ex;
+					}
+				}
+			}
+		}
+		finally {
+			if (interrupted) {
+				Thread.currentThread().interrupt();
+			}
+		}
+	}
+
+	/**
+	 * Gives a connection back.
+	 * @param broken whether nobody may use it again
+	 */
+	void end(Connection connection, boolean broken) {
+		if (broken) {
+			abort(connection);
+			if (evict(connection)) {
+				return; // The pool closes it, and fails at its close by somebody else.
+			}
+		}
+		try (connection) {
+			if (broken) {
+				// Other pools learn from a failure, which MariaDB's driver and H2's give
+				// only when a statement is carried out.
+				try (Statement statement = connection.createStatement()) {
+					statement.execute("select 1");
+				}
+			}
+		}
+		catch (SQLException | RuntimeException ex) {
+			// Hikari's pool throws an unchecked one if it has ended the connection.
+			logger.debug("Ended a connection", ex);
+		}
+	}
+
+	private static void abort(Connection connection) {
+		try {
+			connection.abort(Runnable::run);
+		}
+		catch (SQLException ex) {
+			logger.debug("A connection was not aborted", ex);
+		}
+	}
+
+	/**
+	 * Tells the pool that it must not lend a connection again.
+	 * @return {@code false} if the pool cannot be told
+	 */
+	boolean evict(Connection connection) {
+		return HIKARI && Hikari.evict(connection, this.dataSource);
+	}
+
+	/**
+	 * What only Hikari's pool can do. Loaded only where Hikari is.
+	 */
+	private static final class Hikari {
+
+		/**
+		 * In milliseconds. A pool accepts no shorter time-out.
+		 */
+		private static final long SHORTEST_TIMEOUT = 250;
+
+		static boolean answersIn(Duration timeout, DataSource dataSource) {
+			return dataSource instanceof HikariDataSource pool
+					&& pool.getConnectionTimeout() <= Math.max(SHORTEST_TIMEOUT, timeout.toMillis());
+		}
+
+		static int most(DataSource dataSource) {
+			return (dataSource instanceof HikariDataSource pool) ? pool.getMaximumPoolSize() : Integer.MAX_VALUE;
+		}
+
+		static @Nullable Boolean isUsedUp(DataSource dataSource) {
+			try {
+				if (!dataSource.isWrapperFor(HikariDataSource.class)) {
+					return null;
+				}
+				HikariDataSource pool = dataSource.unwrap(HikariDataSource.class);
+				HikariPoolMXBean running = pool.getHikariPoolMXBean();
+				return running != null && running.getActiveConnections() >= pool.getMaximumPoolSize();
+			}
+			catch (SQLException ex) {
+				return null;
+			}
+		}
+
+		static boolean evict(Connection connection, DataSource dataSource) {
+			try {
+				if (!connection.getClass().getName().startsWith("com.zaxxer.hikari.")
+						|| !dataSource.isWrapperFor(HikariDataSource.class)) {
+					return false;
+				}
+				dataSource.unwrap(HikariDataSource.class).evictConnection(connection);
+				return true;
+			}
+			catch (SQLException ex) {
+				return false;
+			}
+		}
+
+	}
+
+}
