@@ -4,6 +4,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Objects;
 import java.util.Optional;
+import java.util.concurrent.atomic.AtomicReference;
 import java.util.function.Predicate;
 import java.util.function.Supplier;
 
@@ -34,19 +35,25 @@ import org.jspecify.annotations.Nullable;
  * public only for the engine and the advice of this library, and may change.
  * <p>
  * Invariants: the bindings of a thread are a stack, linked from the innermost outwards,
- * whose links that thread alone touches. A binding that is over, which any thread may
- * bring about at any time, stays so. It is dropped when its thread looks at the stack the
- * next time; then it refers to no other. An empty stack refers to nothing.
+ * whose links that thread alone changes. Any thread may end a binding at any time, and a
+ * binding that has ended has no handle. The thread drops it when it looks at the stack
+ * the next time; then it refers to itself alone. Whoever ends the last binding of a stack
+ * empties the stack: a thread that outlives the application and never looks again would
+ * keep its class loader. What stays with the thread is an empty reference of the JDK.
  *
  * @since 1.0
  */
 public final class CurrentLock implements AutoCloseable {
 
-	private static final ThreadLocal<@Nullable CurrentLock> INNERMOST = new ThreadLocal<>();
+	private static final ThreadLocal<AtomicReference<@Nullable CurrentLock>> INNERMOST = ThreadLocal
+		.withInitial(AtomicReference::new);
 
 	private static final ThreadLocal<@Nullable List<LockHandle>> CHAIN = new ThreadLocal<>();
 
-	private final LockHandle handle;
+	/**
+	 * {@code null} once this binding has ended.
+	 */
+	private volatile @Nullable LockHandle handle;
 
 	/**
 	 * Whether the thread may re-enter the lock.
@@ -55,9 +62,12 @@ public final class CurrentLock implements AutoCloseable {
 
 	private final Thread thread = Thread.currentThread();
 
-	private @Nullable CurrentLock outer;
+	/**
+	 * The innermost binding of the thread.
+	 */
+	private final AtomicReference<@Nullable CurrentLock> innermost = INNERMOST.get();
 
-	private volatile boolean ended;
+	private volatile @Nullable CurrentLock outer;
 
 	private CurrentLock(LockHandle handle, boolean reentrant) {
 		this.handle = handle;
@@ -86,8 +96,8 @@ public final class CurrentLock implements AutoCloseable {
 	}
 
 	private static CurrentLock push(CurrentLock binding) {
-		binding.outer = open();
-		INNERMOST.set(binding);
+		binding.outer = open(binding.innermost);
+		binding.innermost.set(binding);
 		return binding;
 	}
 
@@ -98,40 +108,48 @@ public final class CurrentLock implements AutoCloseable {
 	 * @param handle the handle of a lock
 	 */
 	public static void unbind(LockHandle handle) {
-		for (CurrentLock binding = INNERMOST.get(); binding != null; binding = binding.outer) {
+		for (CurrentLock binding = INNERMOST.get().get(); binding != null; binding = binding.outer) {
 			if (binding.handle == handle) {
-				binding.ended = true;
+				binding.handle = null;
 			}
 		}
 		open();
 	}
 
+	private static @Nullable CurrentLock open() {
+		return open(INNERMOST.get());
+	}
+
 	/**
-	 * Drops the thread's bindings that are over.
+	 * Drops those of the thread's bindings that are over.
+	 * @param innermost the stack of the calling thread
 	 * @return the innermost of those that are left
 	 */
-	private static @Nullable CurrentLock open() {
+	private static @Nullable CurrentLock open(AtomicReference<@Nullable CurrentLock> innermost) {
 		CurrentLock inner = null;
-		CurrentLock binding = INNERMOST.get();
+		CurrentLock binding = innermost.get();
 		while (binding != null) {
 			CurrentLock outer = binding.outer;
-			if (!binding.ended && !binding.handle.isClosed()) {
+			if (binding.isOpen()) {
 				inner = binding;
 			}
 			else {
-				binding.outer = null;
 				if (inner != null) {
 					inner.outer = outer;
 				}
 				else {
-					// A thread that outlives the application would keep its class loader.
-					// The entry that is left refers to it weakly, and is used again.
-					INNERMOST.set(outer);
+					innermost.set(outer);
 				}
+				binding.outer = binding;
 			}
 			binding = outer;
 		}
-		return INNERMOST.get();
+		return innermost.get();
+	}
+
+	private boolean isOpen() {
+		LockHandle handle = this.handle;
+		return handle != null && !handle.isClosed();
 	}
 
 	/**
@@ -146,8 +164,9 @@ public final class CurrentLock implements AutoCloseable {
 		}
 		List<LockHandle> handles = new ArrayList<>();
 		for (CurrentLock binding = innermost; binding != null; binding = binding.outer) {
-			if (binding.reentrant) {
-				handles.add(binding.handle);
+			LockHandle handle = binding.handle;
+			if (binding.reentrant && handle != null) {
+				handles.add(handle);
 			}
 		}
 		return handles;
@@ -161,13 +180,7 @@ public final class CurrentLock implements AutoCloseable {
 	 * @return the handle, or empty if there is none
 	 */
 	public static Optional<LockHandle> find(String key, Predicate<? super LockHandle> condition) {
-		for (CurrentLock binding = open(); binding != null; binding = binding.outer) {
-			LockHandle handle = binding.handle;
-			if (binding.reentrant && handle.keys().contains(key) && condition.test(handle)) {
-				return Optional.of(handle);
-			}
-		}
-		return Optional.empty();
+		return all().stream().filter((handle) -> handle.keys().contains(key)).filter(condition).findFirst();
 	}
 
 	/**
@@ -210,9 +223,9 @@ public final class CurrentLock implements AutoCloseable {
 
 	/**
 	 * What is bound. No API.
-	 * @return the handle
+	 * @return the handle, or {@code null} if the binding has ended
 	 */
-	public LockHandle handle() {
+	public @Nullable LockHandle handle() {
 		return this.handle;
 	}
 
@@ -221,7 +234,7 @@ public final class CurrentLock implements AutoCloseable {
 	 * @return the thread, or {@code null} if the binding has ended
 	 */
 	public @Nullable Thread thread() {
-		return this.ended ? null : this.thread;
+		return (this.handle != null) ? this.thread : null;
 	}
 
 	/**
@@ -229,8 +242,33 @@ public final class CurrentLock implements AutoCloseable {
 	 */
 	@Override
 	public void close() {
-		this.ended = true;
-		open();
+		this.handle = null;
+		if (this.thread == Thread.currentThread()) {
+			open(this.innermost);
+		}
+		else {
+			emptyIfOver();
+		}
+	}
+
+	/**
+	 * Empties the stack of another thread if all bindings there are over. The thread may
+	 * drop some of them meanwhile, and then this looks again.
+	 */
+	private void emptyIfOver() {
+		CurrentLock first = this.innermost.get();
+		CurrentLock binding = first;
+		while (binding != null && !binding.isOpen()) {
+			CurrentLock outer = binding.outer;
+			if (outer == binding) {
+				first = this.innermost.get();
+				outer = first;
+			}
+			binding = outer;
+		}
+		if (binding == null) {
+			this.innermost.compareAndSet(first, null); // Fails if there is a new one.
+		}
 	}
 
 }

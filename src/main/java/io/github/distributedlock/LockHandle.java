@@ -29,9 +29,10 @@ public interface LockHandle extends AutoCloseable {
 	/**
 	 * The innermost open lock of the calling thread: of the annotated method or the
 	 * {@code acquire} that it is in. Neither a closed handle nor, unless it is bound, one
-	 * of a {@linkplain LockRequest#detached(boolean) detached} request. In a reactive
-	 * chain, that of the chain where context-propagation restores thread-locals;
-	 * {@code reactive.LockContext} has it everywhere.
+	 * of a {@linkplain LockRequest#detached(boolean) detached} request, nor one of an
+	 * engine that is closed. In a reactive chain, that of the chain where
+	 * context-propagation restores thread-locals; {@code reactive.LockContext} has it
+	 * everywhere.
 	 * @return the handle, or empty if the thread is in no lock
 	 * @see CurrentLock#bind(LockHandle)
 	 */

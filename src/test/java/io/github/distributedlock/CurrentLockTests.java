@@ -5,6 +5,7 @@ import java.util.concurrent.Callable;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicReference;
 
 import io.github.distributedlock.backend.memory.InMemoryLockBackend;
 import io.github.distributedlock.engine.LockEngine;
@@ -69,7 +70,7 @@ class CurrentLockTests {
 
 	private static Object bindingsOfThisThread() {
 		ThreadLocal<?> bindings = (ThreadLocal<?>) ReflectionTestUtils.getField(CurrentLock.class, "INNERMOST");
-		return bindings.get();
+		return ((AtomicReference<?>) bindings.get()).get();
 	}
 
 	@Test

@@ -3,6 +3,7 @@ package io.github.distributedlock.concurrent;
 import java.util.HashMap;
 import java.util.Map;
 import java.util.Set;
+import java.util.concurrent.ConcurrentHashMap;
 
 import io.github.distributedlock.LockEvent;
 import io.github.distributedlock.LockException;
@@ -21,7 +22,11 @@ import org.jspecify.annotations.Nullable;
  */
 final class ThreadHolds {
 
-	private final ThreadLocal<@Nullable Map<Name, Hold>> holds = new ThreadLocal<>();
+	/**
+	 * By thread, and not at the thread: one that outlives the application would keep what
+	 * it never unlocks, and so the class loader.
+	 */
+	private final Map<Thread, Map<Name, Hold>> holds = new ConcurrentHashMap<>();
 
 	/**
 	 * Counts one more, if the thread holds that lock.
@@ -31,7 +36,7 @@ final class ThreadHolds {
 	 * @throws IllegalStateException if its handle was closed
 	 */
 	boolean reenter(LockRequest request) {
-		Map<Name, Hold> held = this.holds.get();
+		Map<Name, Hold> held = this.holds.get(Thread.currentThread());
 		if (held == null) {
 			return false;
 		}
@@ -49,12 +54,8 @@ final class ThreadHolds {
 	}
 
 	void add(LockRequest request, LockHandle handle) {
-		Map<Name, Hold> held = this.holds.get();
-		if (held == null) {
-			held = new HashMap<>();
-			this.holds.set(held);
-		}
-		held.put(Name.of(request), new Hold(handle));
+		this.holds.computeIfAbsent(Thread.currentThread(), (thread) -> new HashMap<>())
+			.put(Name.of(request), new Hold(handle));
 	}
 
 	/**
@@ -64,7 +65,7 @@ final class ThreadHolds {
 	 * why
 	 */
 	boolean exit(LockRequest request) {
-		Map<Name, Hold> held = this.holds.get();
+		Map<Name, Hold> held = this.holds.get(Thread.currentThread());
 		Name name = Name.of(request);
 		Hold hold = (held != null) ? held.get(name) : null;
 		if (held == null || hold == null) {
@@ -75,7 +76,7 @@ final class ThreadHolds {
 		if (hold.count == 0) {
 			held.remove(name);
 			if (held.isEmpty()) {
-				this.holds.remove();
+				this.holds.remove(Thread.currentThread());
 			}
 			if (!hold.handle.release() && reason == null) {
 				reason = new LockLostException(

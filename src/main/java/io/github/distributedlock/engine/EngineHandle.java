@@ -226,6 +226,17 @@ final class EngineHandle implements LockHandle, Hold.Attached {
 				Failures.run(start, this::lossAction);
 			}
 		}
+		this.engine.lifecycle.lost(this);
+	}
+
+	/**
+	 * Takes this handle away from the thread that it is bound to.
+	 */
+	void unbind() {
+		CurrentLock binding = this.binding;
+		if (binding != null) {
+			binding.close();
+		}
 	}
 
 	private String lossAction() {
@@ -363,6 +374,11 @@ final class EngineHandle implements LockHandle, Hold.Attached {
 			EngineHandle handle = new EngineHandle(holds, keys, mode, call, this);
 			if (!detached) {
 				handle.binding = CurrentLock.bind(handle);
+				for (int i = 0; i < holds.size(); i++) {
+					if (holds.get(i).isLost()) { // Perhaps before there was a binding.
+						this.lifecycle.lost(handle);
+					}
+				}
 			}
 			return handle;
 		}

@@ -1,8 +1,10 @@
 package io.github.distributedlock.engine;
 
+import java.util.Collections;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
+import java.util.WeakHashMap;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.function.BooleanSupplier;
@@ -47,6 +49,12 @@ final class Lifecycle {
 	 * A stop is here before its era can be seen.
 	 */
 	private final Map<CompletableFuture<Void>, Integer> stops = new ConcurrentHashMap<>();
+
+	/**
+	 * The lost handles, of which a thread that outlives the application keeps those that
+	 * nobody closes.
+	 */
+	private final Set<EngineHandle> lost = Collections.synchronizedSet(Collections.newSetFromMap(new WeakHashMap<>()));
 
 	/**
 	 * Changed only by this monitor.
@@ -159,11 +167,22 @@ final class Lifecycle {
 	}
 
 	/**
-	 * Waits for no call any more.
+	 * Waits for no call any more, and takes the lost handles away from their threads.
 	 */
 	void forget() {
 		this.calls.clear();
 		completeStops();
+		List.copyOf(this.lost).forEach(EngineHandle::unbind);
+	}
+
+	/**
+	 * A handle is lost, and perhaps nobody will close it.
+	 */
+	void lost(EngineHandle handle) {
+		this.lost.add(handle);
+		if (this.era == CLOSED) {
+			handle.unbind();
+		}
 	}
 
 	private void completeStops() {
