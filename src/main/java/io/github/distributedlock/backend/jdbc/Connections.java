@@ -3,10 +3,14 @@ package io.github.distributedlock.backend.jdbc;
 import java.sql.Connection;
 import java.sql.SQLException;
 import java.util.ArrayList;
+import java.util.Collections;
 import java.util.List;
+import java.util.Map;
 import java.util.Set;
 import java.util.UUID;
+import java.util.WeakHashMap;
 import java.util.concurrent.Callable;
+import java.util.concurrent.atomic.AtomicLong;
 import java.util.concurrent.locks.ReentrantLock;
 
 import javax.sql.DataSource;
@@ -43,10 +47,15 @@ final class Connections implements AutoCloseable {
 
 	private final Strays strays;
 
+	private final String name = UUID.randomUUID().toString().substring(0, 8);
+
+	private final AtomicLong connected = new AtomicLong();
+
 	/**
-	 * Marks the statements of this store at the server.
+	 * By the connections of the driver, which a pool lends again and again, the marks of
+	 * their statements at the server. Connections do not define equality.
 	 */
-	private final String tag = "/* lock " + UUID.randomUUID().toString().substring(0, 8) + " */ ";
+	private final Map<Object, String> tags = Collections.synchronizedMap(new WeakHashMap<>());
 
 	private volatile @Nullable Statements statements;
 
@@ -130,10 +139,17 @@ final class Connections implements AutoCloseable {
 		}
 	}
 
-	private Set<Long> endStrays(Set<Long> strays) {
+	/**
+	 * Sees that no statement that has failed here is carried out later.
+	 * @throws LockBackendException if that is not sure
+	 */
+	void settle() {
+		this.strays.endAll();
+	}
+
+	private Set<String> endStrays(Set<String> tags) {
 		try (Borrowed borrowed = borrow(false)) {
-			return borrowed.run("end sessions that hang", 1,
-					(session) -> session.endStrays(strays, this.settings.commandTimeout()));
+			return borrowed.run("end sessions that hang", 1, (session) -> session.endStrays(tags));
 		}
 	}
 
@@ -151,7 +167,6 @@ final class Connections implements AutoCloseable {
 			borrowed.prepare(forTable);
 		}
 		catch (SQLException | RuntimeException | Error ex) {
-			this.strays.add(ex);
 			borrowed.broken = ex instanceof SQLException;
 			borrowed.giveBack();
 			throw ex;
@@ -310,6 +325,18 @@ final class Connections implements AutoCloseable {
 
 		private final Session session;
 
+		private final String tag;
+
+		/**
+		 * Whether a statement may be carried out yet that has failed here.
+		 */
+		private volatile boolean abandoned;
+
+		/**
+		 * Whether the server was asked in vain to cancel that statement.
+		 */
+		private volatile boolean hangs;
+
 		private final boolean autoCommit;
 
 		private final int timeout;
@@ -326,6 +353,8 @@ final class Connections implements AutoCloseable {
 		private volatile boolean stuck;
 
 		private Borrowed(Connection connection) throws SQLException {
+			this.tag = Connections.this.tags.computeIfAbsent(Destination.physical(connection), (each) -> "/* lock "
+					+ Connections.this.name + "x" + Connections.this.connected.incrementAndGet() + " */ ");
 			this.session = new Session(connection, Connections.this.statements(connection), this);
 			this.autoCommit = connection.getAutoCommit();
 			this.timeout = connection.getNetworkTimeout();
@@ -357,7 +386,22 @@ final class Connections implements AutoCloseable {
 
 		@Override
 		public String tag() {
-			return Connections.this.tag;
+			return this.tag;
+		}
+
+		@Override
+		public void abandoned(boolean hangs) {
+			this.abandoned = true;
+			this.hangs = hangs;
+		}
+
+		/**
+		 * Takes note that the server has yet to end the session, if that has a statement.
+		 */
+		private void stray() {
+			if (this.abandoned) {
+				Connections.this.strays.add(this.tag, this.hangs);
+			}
 		}
 
 		@Override
@@ -384,7 +428,6 @@ final class Connections implements AutoCloseable {
 				return step.run(this.session);
 			}
 			catch (SQLException ex) {
-				Connections.this.strays.add(ex);
 				this.broken = this.broken || SqlFailures.isOfConnection(ex);
 				throw SqlFailures.of(name, ex, this.session.sql());
 			}
@@ -397,6 +440,7 @@ final class Connections implements AutoCloseable {
 			}
 			catch (NoAnswerException ex) {
 				this.stuck = true;
+				abandoned(false);
 				throw ex;
 			}
 		}
@@ -424,6 +468,7 @@ final class Connections implements AutoCloseable {
 				}
 			}
 			if (this.stuck) {
+				stray();
 				// The driver may keep its own lock, which a pool waits for.
 				Connections.this.calls.start(() -> Connections.this.pool.evict(this.session.connection()));
 			}
@@ -437,6 +482,9 @@ final class Connections implements AutoCloseable {
 				catch (SQLException | RuntimeException ex) {
 					this.broken = true;
 				}
+			}
+			if (this.broken) {
+				stray();
 			}
 			Connections.this.pool.end(this.session.connection(), this.broken);
 		}

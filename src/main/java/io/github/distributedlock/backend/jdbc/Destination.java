@@ -117,7 +117,7 @@ final class Destination {
 			}
 			catch (SQLException ex) {
 				// The statement itself will say what is missing.
-				if (SqlFailures.isOfConnection(ex) && !SqlFailures.isReadOnly(ex)) {
+				if (SqlFailures.isUnanswered(ex)) {
 					throw ex;
 				}
 				logger.debug("It is not known yet where a connection leads", ex);
@@ -156,7 +156,7 @@ final class Destination {
 	/**
 	 * Returns the connection of the driver, which a pool lends again and again.
 	 */
-	private static Object physical(Connection connection) {
+	static Object physical(Connection connection) {
 		try {
 			for (Class<?> driver : DRIVERS) {
 				if (connection.isWrapperFor(driver)) {

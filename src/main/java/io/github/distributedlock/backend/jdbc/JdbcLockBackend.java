@@ -247,6 +247,7 @@ public final class JdbcLockBackend implements LockBackend {
 	@Override
 	public void forget(Claim claim) {
 		String key = claim.key();
+		this.connections.settle();
 		run("release", key, (session) -> change(session, key, (row) -> row.forget(claim)));
 	}
 

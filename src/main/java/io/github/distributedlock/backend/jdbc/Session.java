@@ -1,6 +1,5 @@
 package io.github.distributedlock.backend.jdbc;
 
-import java.io.Serial;
 import java.sql.Connection;
 import java.sql.PreparedStatement;
 import java.sql.ResultSet;
@@ -8,12 +7,11 @@ import java.sql.SQLException;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Arrays;
+import java.util.Collections;
 import java.util.HashSet;
 import java.util.List;
 import java.util.Objects;
 import java.util.Set;
-import java.util.concurrent.ThreadLocalRandom;
-import java.util.concurrent.atomic.AtomicLong;
 import java.util.stream.Collectors;
 import java.util.stream.Stream;
 
@@ -45,30 +43,15 @@ record Session(Connection connection, Statements sql, Supervisor supervisor) {
 		Calls.Execution begin(Calls.Cancellation cancellation) throws SQLException;
 
 		/**
-		 * Returns a comment that marks the statements of this store at the server.
+		 * Returns a comment that marks the statements of this connection at the server.
 		 */
 		String tag();
 
-	}
-
-	/**
-	 * The server has not even ended a statement that it was asked to cancel.
-	 */
-	static final class StrayStatementException extends SQLException {
-
-		@Serial
-		private static final long serialVersionUID = 1L;
-
 		/**
-		 * The number of the session, as far as the driver knows it; else any negative
-		 * one.
+		 * The last statement may be carried out yet, though it has failed here.
+		 * @param hangs whether the server was asked in vain to cancel it
 		 */
-		final long session;
-
-		StrayStatementException(SQLException cause, long session) {
-			super(CANCELLED, "40003", cause);
-			this.session = session;
-		}
+		void abandoned(boolean hangs);
 
 	}
 
@@ -143,39 +126,35 @@ record Session(Connection connection, Statements sql, Supervisor supervisor) {
 
 	/**
 	 * Ends sessions at the server whose connections were closed here.
-	 * @param strays their numbers, not empty. They are real on PostgreSQL only
-	 * @param age for how long a statement that hangs runs at least
+	 * @param tags the marks of their statements, not empty
 	 * @return those that the server still has
 	 */
-	Set<Long> endStrays(Set<Long> strays, Duration age) throws SQLException {
-		String own = this.supervisor.tag() + "%";
-		if (this.sql.platform == Platform.POSTGRESQL) {
-			// Behind a pooler, a number may belong to somebody else, whose session stays.
-			return numbers(
-					"select pid, case when query like ? then pg_terminate_backend(pid) end from pg_stat_activity"
-							+ " where usename = current_user and pid in (?" + ", ?".repeat(strays.size() - 1) + ")",
-					Stream.concat(Stream.of(own), strays.stream()).toArray());
-		}
+	Set<String> endStrays(Set<String> tags) throws SQLException {
 		if (this.sql.platform == Platform.H2) {
 			return Set.of(); // Only an administrator may look.
 		}
-		Set<Long> hanging = numbers("select id from information_schema.processlist where info like ? and time >= ?",
-				own, Math.max(1, age.toSeconds()));
+		boolean postgres = this.sql.platform == Platform.POSTGRESQL;
+		String column = postgres ? "query" : "info";
+		String query = (postgres
+				? "select query, pg_terminate_backend(pid) from pg_stat_activity where usename = current_user"
+				: "select info, id from information_schema.processlist where id <> connection_id()") + " and ("
+				+ String.join(" or ", Collections.nCopies(tags.size(), column + " like ?")) + ")";
+		List<Long> hanging = new ArrayList<>();
+		Set<String> left = new HashSet<>();
+		query(query, (rows) -> {
+			while (rows.next()) {
+				String statement = rows.getString(1);
+				tags.stream().filter(statement::startsWith).forEach(left::add);
+				if (!postgres) {
+					hanging.add(rows.getLong(2));
+				}
+			}
+			return left;
+		}, tags.stream().map((tag) -> tag + "%").toArray());
 		for (long each : hanging) {
 			execute("kill " + each);
 		}
-		return strays.stream().limit(hanging.size()).collect(Collectors.toSet());
-	}
-
-	private Set<Long> numbers(String statement, Object... values) throws SQLException {
-		Set<Long> numbers = new HashSet<>();
-		query(statement, (rows) -> {
-			while (rows.next()) {
-				numbers.add(rows.getLong(1));
-			}
-			return numbers;
-		}, values);
-		return numbers;
+		return left;
 	}
 
 	Row read(String key) throws SQLException {
@@ -327,16 +306,18 @@ record Session(Connection connection, Statements sql, Supervisor supervisor) {
 			for (int i = 0; i < values.length; i++) {
 				prepared.setObject(i + 1, values[i]);
 			}
-			AtomicLong number = new AtomicLong(-ThreadLocalRandom.current().nextInt(Integer.MAX_VALUE) - 1L);
-			Calls.Execution execution = this.supervisor.begin(() -> cancel(prepared, number));
+			Calls.Execution execution = this.supervisor.begin(() -> cancel(prepared));
 			@Nullable T result;
 			try {
 				result = use.of(prepared);
 			}
 			catch (SQLException ex) {
 				// The cancellation may still meet the next statement of this connection.
-				throw (execution.end() && !SqlFailures.isCancelled(ex)) ? new StrayStatementException(ex, number.get())
-						: ex;
+				boolean hangs = execution.end() && !SqlFailures.isCancelled(ex);
+				if (hangs || SqlFailures.isUnanswered(ex)) {
+					this.supervisor.abandoned(hangs);
+				}
+				throw hangs ? new SQLException(CANCELLED, "40003", ex) : ex;
 			}
 			catch (RuntimeException | Error ex) {
 				execution.end();
@@ -350,12 +331,10 @@ record Session(Connection connection, Statements sql, Supervisor supervisor) {
 		}
 	}
 
-	private void cancel(PreparedStatement statement, AtomicLong number) throws SQLException {
+	private void cancel(PreparedStatement statement) throws SQLException {
 		if (this.sql.platform == Platform.POSTGRESQL) {
-			PGConnection postgres = this.connection.unwrap(PGConnection.class);
-			number.set(postgres.getBackendPID());
 			// The cancellation of a statement would block the statement's own thread.
-			postgres.cancelQuery();
+			this.connection.unwrap(PGConnection.class).cancelQuery();
 		}
 		else {
 			statement.cancel();

@@ -109,6 +109,13 @@ final class SqlFailures {
 		return isReadOnly(failure) || !(isPassing(failure) || isRefusal(failure));
 	}
 
+	/**
+	 * Returns whether the statement may have been carried out, or may be yet.
+	 */
+	static boolean isUnanswered(SQLException failure) {
+		return isOfConnection(failure) && !isReadOnly(failure);
+	}
+
 	private static boolean isPassing(SQLException failure) {
 		return PASSING.contains(state(failure)) || isVendorCode(failure, PASSING_CODES);
 	}

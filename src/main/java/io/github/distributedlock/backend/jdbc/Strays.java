@@ -1,20 +1,20 @@
 package io.github.distributedlock.backend.jdbc;
 
 import java.time.Duration;
+import java.util.Map;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.function.UnaryOperator;
 
 import io.github.distributedlock.LockBackendException;
-import io.github.distributedlock.backend.jdbc.Session.StrayStatementException;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * The sessions of the server whose connections were closed here while a statement hung
- * that the server did not cancel. As long as the server has not ended some of them, no
- * other connection is borrowed: each could take one more of its sessions. Safe for use by
- * many threads.
+ * The sessions of the server whose connections were closed here while they had a
+ * statement that may be carried out yet. The server is asked to end them. If several are
+ * left whose statement hangs, no other connection is borrowed: each could take one more
+ * session. Safe for use by many threads.
  */
 final class Strays {
 
@@ -22,65 +22,78 @@ final class Strays {
 
 	private static final int MOST = 3;
 
-	private final Set<Long> known = ConcurrentHashMap.newKeySet();
+	/**
+	 * Whether the statement hangs, by the marks of the sessions' statements.
+	 */
+	private final Map<String, Boolean> known = new ConcurrentHashMap<>();
 
 	private final Probes probes;
 
-	private final UnaryOperator<Set<Long>> server;
+	private final UnaryOperator<Set<String>> server;
 
 	/**
 	 * Creates it.
 	 * @param timeout how long one command may take
 	 * @param server ends these sessions at the server, and returns those that are left
 	 */
-	Strays(Duration timeout, UnaryOperator<Set<Long>> server) {
+	Strays(Duration timeout, UnaryOperator<Set<String>> server) {
 		this.probes = new Probes(timeout);
 		this.server = server;
 	}
 
-	void add(Throwable failure) {
-		if (failure instanceof StrayStatementException stray) {
-			this.known.add(stray.session);
-		}
+	void add(String tag, boolean hangs) {
+		this.known.merge(tag, hangs, Boolean::logicalOr);
 	}
 
 	/**
-	 * Asks the server to end the sessions.
-	 * @throws LockBackendException if too many are left
+	 * Asks the server now and then to end the sessions.
+	 * @throws LockBackendException if too many hang
 	 */
 	void end() {
 		if (!this.known.isEmpty() && this.probes.tryBegin()) {
 			boolean answered = false;
 			try {
-				answered = ask();
+				ask();
+				answered = true;
+			}
+			catch (LockBackendException ex) {
+				logger.debug("The server does not tell which sessions hang", ex);
 			}
 			finally {
 				this.probes.end(answered);
 			}
 		}
-		int left = this.known.size();
-		if (left >= MOST) {
-			throw LockBackendException
-				.of("No connection for locks could be had: The server has not ended " + left
-						+ " sessions whose statements hang")
-				.remedy("find out what they wait for, such as a disk or a replica")
-				.retryable(true)
-				.notCarriedOut(true)
-				.build();
+		long hanging = this.known.values().stream().filter((hangs) -> hangs).count();
+		if (hanging >= MOST) {
+			throw left("No connection for locks could be had: The server", hanging);
 		}
 	}
 
-	private boolean ask() {
-		Set<Long> asked = Set.copyOf(this.known);
-		try {
-			Set<Long> left = this.server.apply(asked);
-			this.known.removeIf((each) -> asked.contains(each) && !left.contains(each));
-			return true;
+	/**
+	 * Asks the server to end the sessions.
+	 * @throws LockBackendException unless all have ended
+	 */
+	void endAll() {
+		if (!this.known.isEmpty()) {
+			ask();
+			if (!this.known.isEmpty()) {
+				throw left("What a statement has done is not known: The server", this.known.size());
+			}
 		}
-		catch (LockBackendException ex) {
-			logger.debug("The server does not tell which sessions hang", ex);
-			return false;
-		}
+	}
+
+	private static LockBackendException left(String problem, long sessions) {
+		return LockBackendException.of(problem + " has not ended " + sessions + " sessions whose statements hang")
+			.remedy("find out what they wait for, such as a disk or a replica")
+			.retryable(true)
+			.notCarriedOut(true)
+			.build();
+	}
+
+	private void ask() {
+		Set<String> asked = Set.copyOf(this.known.keySet());
+		Set<String> left = this.server.apply(asked);
+		this.known.keySet().removeIf((each) -> asked.contains(each) && !left.contains(each));
 	}
 
 }

@@ -76,19 +76,29 @@ class DatabaseFaultsTests {
 	 */
 	private enum Server {
 
-		POSTGRESQL(Platform.POSTGRESQL, "select count(*) from pg_stat_activity where backend_type = 'client backend'"),
+		POSTGRESQL(Platform.POSTGRESQL, "select count(*) from pg_stat_activity where backend_type = 'client backend'",
+				"select count(*) from pg_locks where not granted",
+				"select count(*) from pg_stat_activity where state = 'active' and query like '/* lock%'"),
 
-		MARIADB(Platform.MARIADB, "select count(*) from information_schema.processlist where user <> 'system user'"),
+		MARIADB(Platform.MARIADB, "select count(*) from information_schema.processlist where user <> 'system user'",
+				"select count(*) from information_schema.innodb_trx where trx_state = 'LOCK WAIT'",
+				"select count(*) from information_schema.processlist where info like '/* lock%'"),
 
-		MARIADB_BY_MYSQL(Platform.MARIADB, MARIADB.sessions);
+		MARIADB_BY_MYSQL(Platform.MARIADB, MARIADB.sessions, MARIADB.waiting, MARIADB.running);
 
 		private final Platform platform;
 
 		private final String sessions;
 
-		Server(Platform platform, String sessions) {
+		private final String waiting;
+
+		private final String running;
+
+		Server(Platform platform, String sessions, String waiting, String running) {
 			this.platform = platform;
 			this.sessions = sessions;
+			this.waiting = waiting;
+			this.running = running;
 		}
 
 		int port() {
@@ -289,6 +299,44 @@ class DatabaseFaultsTests {
 			assertThat(relay.hasSwallowed()).isTrue();
 			Awaitility.await().ignoreExceptions().until(() -> store.acquire(claim("other", "a")).acquired());
 			assertThat(store.release("k", "a:1")).isTrue();
+		}
+	}
+
+	/**
+	 * An operator keeps the row, and the server does not notice that a statement that
+	 * waits for it has lost its client.
+	 */
+	@ParameterizedTest
+	@EnumSource
+	void aStatementThatIsCutOffIsNotCarriedOutOnceItsClaimIsForgotten(Server server) throws SQLException {
+		JdbcTemplate admin = server.admin();
+		try (HikariDataSource own = (HikariDataSource) admin.getDataSource();
+				HikariDataSource operators = server.patient();
+				TcpRelay relay = new TcpRelay(server.port());
+				HikariDataSource pool = new HikariDataSource(server.pool(relay.port()));
+				JdbcLockBackend store = new JdbcLockBackend(pool,
+						JdbcLockSettings.defaults().commandTimeout(Patience.COMMAND))) {
+			createTable(admin, server);
+			check(store);
+			Claim claim = claim("k", "a");
+			hold(store, "k");
+			store.release("k", "a:1");
+			try (Connection operator = operators.getConnection(); Statement statement = operator.createStatement()) {
+				operator.setAutoCommit(false);
+				statement.execute("select * from distributed_lock for update");
+				CompletableFuture<Boolean> fails = CompletableFuture
+					.supplyAsync(() -> fails(() -> store.acquire(claim)), this.threads);
+				Awaitility.await().until(() -> admin.queryForObject(server.waiting, Integer.class) > 0);
+				relay.cut();
+				assertThat(Patience.get(fails, "the end of the request")).isTrue();
+				Awaitility.await().ignoreExceptions().until(() -> {
+					store.forget(claim);
+					return true;
+				});
+				operator.rollback();
+			}
+			Awaitility.await().until(() -> admin.queryForObject(server.running, Integer.class) == 0);
+			assertThat(store.inspect("k").isFree()).isTrue();
 		}
 	}
 
