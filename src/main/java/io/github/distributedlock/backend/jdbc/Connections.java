@@ -3,14 +3,9 @@ package io.github.distributedlock.backend.jdbc;
 import java.sql.Connection;
 import java.sql.SQLException;
 import java.util.ArrayList;
-import java.util.Collections;
 import java.util.List;
-import java.util.Map;
 import java.util.Set;
-import java.util.UUID;
-import java.util.WeakHashMap;
 import java.util.concurrent.Callable;
-import java.util.concurrent.atomic.AtomicLong;
 import java.util.concurrent.locks.ReentrantLock;
 
 import javax.sql.DataSource;
@@ -47,16 +42,6 @@ final class Connections implements AutoCloseable {
 
 	private final Strays strays;
 
-	private final String name = UUID.randomUUID().toString().substring(0, 8);
-
-	private final AtomicLong connected = new AtomicLong();
-
-	/**
-	 * By the connections of the driver, which a pool lends again and again, the marks of
-	 * their statements at the server. Connections do not define equality.
-	 */
-	private final Map<Object, String> tags = Collections.synchronizedMap(new WeakHashMap<>());
-
 	private volatile @Nullable Statements statements;
 
 	/**
@@ -92,10 +77,6 @@ final class Connections implements AutoCloseable {
 		return this.statements;
 	}
 
-	/**
-	 * Does something with a connection that is borrowed for it.
-	 * @param name what is done, with the key
-	 */
 	<T extends @Nullable Object> T run(String name, Step<T> step) {
 		return run(name, 1, step);
 	}
@@ -181,21 +162,6 @@ final class Connections implements AutoCloseable {
 		catch (RuntimeException ex) {
 			throw SqlFailures.withoutDriver(ex, this.statements != null);
 		}
-	}
-
-	/**
-	 * Returns whether the driver has accepted the time-out. The connection of a pool only
-	 * repeats what it was told.
-	 */
-	private static boolean keepsTime(Connection connection, int timeout) throws SQLException {
-		Connection physical = connection;
-		try {
-			physical = connection.unwrap(Connection.class);
-		}
-		catch (SQLException | RuntimeException | LinkageError ex) {
-			logger.debug("There is nothing behind {}", connection, ex);
-		}
-		return physical.getNetworkTimeout() == timeout;
 	}
 
 	private Statements statements(Connection connection) throws SQLException {
@@ -353,8 +319,7 @@ final class Connections implements AutoCloseable {
 		private volatile boolean stuck;
 
 		private Borrowed(Connection connection) throws SQLException {
-			this.tag = Connections.this.tags.computeIfAbsent(Destination.physical(connection), (each) -> "/* lock "
-					+ Connections.this.name + "x" + Connections.this.connected.incrementAndGet() + " */ ");
+			this.tag = Connections.this.strays.tag(connection);
 			this.session = new Session(connection, Connections.this.statements(connection), this);
 			this.autoCommit = connection.getAutoCommit();
 			this.timeout = connection.getNetworkTimeout();
@@ -367,7 +332,7 @@ final class Connections implements AutoCloseable {
 		private void prepare(boolean forTable) throws SQLException {
 			int timeout = Math.toIntExact(Connections.this.settings.commandTimeout().toMillis());
 			set(true, Connections.this.ours, timeout);
-			Connections.this.driverKeepsTime = keepsTime(this.session.connection(), timeout);
+			Connections.this.driverKeepsTime = Pool.keepsTime(this.session.connection(), timeout);
 			if (forTable) {
 				Connections.this.statements = Connections.this.destination.check(this.session);
 			}

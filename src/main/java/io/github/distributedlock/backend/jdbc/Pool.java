@@ -72,6 +72,21 @@ final class Pool {
 	}
 
 	/**
+	 * Returns whether the driver has accepted the time-out. The connection of a pool only
+	 * repeats what it was told.
+	 */
+	static boolean keepsTime(Connection connection, int timeout) throws SQLException {
+		Connection physical = connection;
+		try {
+			physical = connection.unwrap(Connection.class);
+		}
+		catch (SQLException | RuntimeException | LinkageError ex) {
+			logger.debug("There is nothing behind {}", connection, ex);
+		}
+		return physical.getNetworkTimeout() == timeout;
+	}
+
+	/**
 	 * Returns how many connections may be lent at the same time, as far as that is known.
 	 */
 	int most() {

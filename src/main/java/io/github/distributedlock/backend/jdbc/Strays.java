@@ -1,9 +1,14 @@
 package io.github.distributedlock.backend.jdbc;
 
+import java.sql.Connection;
 import java.time.Duration;
+import java.util.Collections;
 import java.util.Map;
 import java.util.Set;
+import java.util.UUID;
+import java.util.WeakHashMap;
 import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.atomic.AtomicLong;
 import java.util.function.UnaryOperator;
 
 import io.github.distributedlock.LockBackendException;
@@ -27,6 +32,16 @@ final class Strays {
 	 */
 	private final Map<String, Boolean> known = new ConcurrentHashMap<>();
 
+	private final String store = UUID.randomUUID().toString().substring(0, 8);
+
+	private final AtomicLong connections = new AtomicLong();
+
+	/**
+	 * The marks, by the connections of the driver, which a pool lends again and again.
+	 * Connections do not define equality.
+	 */
+	private final Map<Object, String> tags = Collections.synchronizedMap(new WeakHashMap<>());
+
 	private final Probes probes;
 
 	private final UnaryOperator<Set<String>> server;
@@ -39,6 +54,15 @@ final class Strays {
 	Strays(Duration timeout, UnaryOperator<Set<String>> server) {
 		this.probes = new Probes(timeout);
 		this.server = server;
+	}
+
+	/**
+	 * Returns a comment that marks the statements of a connection at the server. The
+	 * connection keeps it, and the driver what it has prepared.
+	 */
+	String tag(Connection connection) {
+		return this.tags.computeIfAbsent(Destination.physical(connection),
+				(each) -> "/* lock " + this.store + "x" + this.connections.incrementAndGet() + " */ ");
 	}
 
 	void add(String tag, boolean hangs) {
