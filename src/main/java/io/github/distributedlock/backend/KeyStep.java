@@ -332,8 +332,7 @@ class KeyStep {
 
 	AcquireResult take(Claim claim, boolean registers) {
 		if (claim.fenced()) {
-			// The time, so that tokens grow also where the last one was forgotten.
-			this.token = Math.max(this.token + 1, this.now);
+			this.token = nextToken(this.token);
 		}
 		unregister(claim.waiter());
 		Held before = owner(claim.owner());
@@ -352,6 +351,14 @@ class KeyStep {
 			replace(before, before.until(end));
 		}
 		return claim.fenced() ? AcquireResult.fenced(this.token) : AcquireResult.ACQUIRED;
+	}
+
+	/**
+	 * Returns the fencing token after this one: the time, so that tokens grow also where
+	 * the last one was forgotten.
+	 */
+	long nextToken(long last) {
+		return Math.max(last + 1, this.now);
 	}
 
 	/**

@@ -228,6 +228,46 @@ public enum KeyRule {
 	OLDEST_IS_JUDGED,
 
 	/**
+	 * Who registers as a waiter looks whether the key is free by now.
+	 */
+	RETRIED_WHEN_REGISTERED,
+
+	/**
+	 * A release that wakes a waiter keeps the key for it.
+	 */
+	WOKEN_WITH_RESERVATION,
+
+	/**
+	 * Who was granted the lock unheard, and asks again, has it.
+	 */
+	OWNERS_ARE_RECOGNISED,
+
+	/**
+	 * Only its owner passes a key on.
+	 */
+	PASSED_ON_BY_OWNERS,
+
+	/**
+	 * After its slice a JVM lets others have the key first.
+	 */
+	YIELDS_TO_OTHERS,
+
+	/**
+	 * Who yields registers as a waiter with it.
+	 */
+	REGISTERED_AFTER_YIELDING,
+
+	/**
+	 * A fencing token is not before the time of the server.
+	 */
+	TOKENS_FOLLOW_THE_CLOCK,
+
+	/**
+	 * A fencing token is greater than the last one.
+	 */
+	TOKENS_ARE_COUNTED,
+
+	/**
 	 * The server has memory for a grant.
 	 */
 	ENOUGH_MEMORY,

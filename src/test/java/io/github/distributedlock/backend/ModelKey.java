@@ -175,6 +175,39 @@ public final class ModelKey {
 	}
 
 	/**
+	 * Returns the key with a reservation instead of those that have it.
+	 * @param waiter for whom
+	 */
+	public ModelKey reservedFor(Waiter waiter) {
+		return holders(Stream.of(Held.reservation(waiter, NOW + RESERVATION)));
+	}
+
+	/**
+	 * Returns the key with other waiters, which were just heard.
+	 * @param waiters the waiters, oldest first
+	 */
+	public ModelKey waitingFor(List<Waiter> waiters) {
+		Signs signs = waiters.isEmpty() ? Signs.NONE : new Signs(NOW, 0);
+		return with(new KeyState(this.state.holders,
+				waiters.stream().map((waiter) -> new Place(waiter, NOW, NOW, null)).toList(), this.state.token, signs));
+	}
+
+	/**
+	 * Returns the key with another fencing token.
+	 * @param token the token, compared with the time
+	 */
+	public ModelKey token(long token) {
+		return with(new KeyState(this.state.holders, this.state.places, NOW + token, this.state.signs));
+	}
+
+	/**
+	 * Returns the last fencing token, compared with the time.
+	 */
+	public long token() {
+		return this.state.token - NOW;
+	}
+
+	/**
 	 * Returns the key of a server that does not write again so soon that a waiter was
 	 * heard.
 	 * @param millis for how long

@@ -37,6 +37,10 @@ class MutantStep extends KeyStep {
 			register(claim);
 			return AcquireResult.BUSY;
 		}
+		if (!holds(KeyRule.RETRIED_WHEN_REGISTERED) && place(claim.waiter()) == null && this.before.holders.isEmpty()) {
+			register(claim);
+			return AcquireResult.BUSY;
+		}
 		return super.acquire(claim, registers);
 	}
 
@@ -47,6 +51,9 @@ class MutantStep extends KeyStep {
 
 	@Override
 	boolean mayTake(Claim claim, boolean registers) {
+		if (!holds(KeyRule.OWNERS_ARE_RECOGNISED) && isOwned(claim.owner())) {
+			return false;
+		}
 		return super.mayTake(!holds(KeyRule.TAKEN_OVER_BY_NAME) ? claim.replacing(owners(claim.instance())) : claim,
 				registers);
 	}
@@ -114,6 +121,12 @@ class MutantStep extends KeyStep {
 		for (Place place : holds(KeyRule.TICKETS_STAY) ? List.<Place>of() : this.before.places) {
 			if (reservation(place.waiter()) != null) {
 				unregister(place.waiter());
+			}
+		}
+		for (Place place : holds(KeyRule.WOKEN_WITH_RESERVATION) ? List.<Place>of() : this.before.places) {
+			Held kept = reservation(place.waiter());
+			if (kept != null) {
+				remove(kept);
 			}
 		}
 	}
@@ -191,13 +204,24 @@ class MutantStep extends KeyStep {
 
 	@Override
 	HandOverResult pass(String owner, Claim next, boolean yields) {
-		if (wasTogether() && !holds(KeyRule.DOWNGRADED_KEYS_ARE_NOT_PASSED_ON)) {
+		if ((wasTogether() && !holds(KeyRule.DOWNGRADED_KEYS_ARE_NOT_PASSED_ON))
+				|| !holds(KeyRule.PASSED_ON_BY_OWNERS)) {
 			this.before.holders.forEach(this::remove);
 			return HandOverResult.of(true, acquire(next, true));
 		}
 		boolean others = holds(KeyRule.YIELDS_TO_OWN_READERS)
 				|| this.before.places.stream().anyMatch((place) -> !place.waiter().instance().equals(next.instance()));
-		return super.pass(owner, next, yields && others);
+		HandOverResult result = super.pass(owner, next, yields && others && holds(KeyRule.YIELDS_TO_OTHERS));
+		if (!holds(KeyRule.REGISTERED_AFTER_YIELDING) && yields) {
+			unregister(next.waiter());
+		}
+		return result;
+	}
+
+	@Override
+	long nextToken(long last) {
+		long counted = holds(KeyRule.TOKENS_FOLLOW_THE_CLOCK) ? super.nextToken(last) : last + 1;
+		return holds(KeyRule.TOKENS_ARE_COUNTED) ? counted : ModelKey.NOW;
 	}
 
 	@Override

@@ -8,9 +8,7 @@ import java.util.Set;
  *
  * <pre>
  * SET NX PX, RedisLockBackend.acquire                 Scripts.setIfAbsent
- * acquire.lua                                         Scripts.acquire
- * pass.lua                                            Scripts.pass
- * release.lua, also for a withdrawal                  Scripts.release, .withdraw
+ * acquire.lua, pass.lua, release.lua, withdraw.lua    KeyStep, Scripts
  * PlainSteps, WaitingList, FencingCounter             PlainCommands, Places
  * PlainSteps.renew                                    RenewalProtocol
  * LocalQueue, KeyQueue, QueueEntry                    Jvm, Queue

@@ -1,143 +1,149 @@
 package io.github.distributedlock.protocol;
 
+import java.time.Duration;
+import java.util.ArrayList;
 import java.util.List;
+import java.util.Map;
 import java.util.Objects;
+import java.util.Set;
+import java.util.function.Consumer;
 
+import io.github.distributedlock.backend.Claim;
+import io.github.distributedlock.backend.Holder;
+import io.github.distributedlock.backend.KeyRule;
+import io.github.distributedlock.backend.LockBackend;
+import io.github.distributedlock.backend.ModelKey;
+import io.github.distributedlock.backend.ReleaseNotification;
+import io.github.distributedlock.backend.Waiter;
 import io.github.distributedlock.protocol.Command.Kind;
-import io.github.distributedlock.protocol.Server.Waiter;
-import org.jspecify.annotations.Nullable;
 
 /**
- * What the server does with a command, in one step.
+ * What the server does with a command, in one step: that of {@link ModelKey}. The
+ * server's memory is that of the mode without Lua, too, and so it is read and written
+ * each time.
  */
 final class Scripts {
 
+	/**
+	 * The rules of the server that mutants break.
+	 */
+	static final Map<Mutant, KeyRule> RULES = Map.of(Mutant.NO_OWNER_CHECK, KeyRule.OWNER_IS_COMPARED,
+			Mutant.NO_RETRY_WHEN_REGISTERING, KeyRule.RETRIED_WHEN_REGISTERED, Mutant.WITHDRAW_WITHOUT_PASSING_ON,
+			KeyRule.PASSED_ON, Mutant.NO_RESERVATION, KeyRule.WOKEN_WITH_RESERVATION, Mutant.OWN_VALUE_NOT_RECOGNISED,
+			KeyRule.OWNERS_ARE_RECOGNISED, Mutant.PASSED_ON_WHOEVER_HAS_IT, KeyRule.PASSED_ON_BY_OWNERS,
+			Mutant.NO_YIELDING, KeyRule.YIELDS_TO_OTHERS, Mutant.YIELDS_WITHOUT_REGISTERING,
+			KeyRule.REGISTERED_AFTER_YIELDING, Mutant.TOKEN_FROM_A_COUNTER_ALONE, KeyRule.TOKENS_FOLLOW_THE_CLOCK,
+			Mutant.TOKEN_FROM_THE_CLOCK_ALONE, KeyRule.TOKENS_ARE_COUNTED);
+
+	private static final Duration LEASE = Duration.ofSeconds(10);
+
 	private final Setup setup;
+
+	private final Set<KeyRule> broken;
 
 	Scripts(Setup setup) {
 		this.setup = setup;
+		KeyRule rule = (setup.mutant() != null) ? RULES.get(setup.mutant()) : null;
+		this.broken = (rule != null) ? Set.of(rule) : Set.of();
 	}
 
 	State run(State state, Command command) {
 		Owner owner = command.owner();
+		String token = owner.token();
+		Claim claim = Claim.of(ModelKey.NAME, token, waiter(owner.jvm()), LEASE).fenced(this.setup.fenced());
 		return switch (command.kind()) {
-			case ACQUIRE -> this.setup.fenced() ? acquire(state, owner, false) : setIfAbsent(state, owner);
-			case ACQUIRE_OR_REGISTER -> acquire(state, owner, true);
-			case PASS, PASS_OR_YIELD -> pass(state, command);
-			case RELEASE -> release(state, command);
-			case WITHDRAW -> withdraw(state, command);
+			case ACQUIRE -> this.setup.fenced() ? run(state, command, (server) -> server.acquire(claim))
+					: setIfAbsent(state, owner);
+			case ACQUIRE_OR_REGISTER -> run(state, command, (server) -> server.acquireOrRegister(claim));
+			case PASS, PASS_OR_YIELD -> run(state, command, (server) -> server
+				.pass(Objects.requireNonNull(command.from()).token(), claim, command.kind() == Kind.PASS_OR_YIELD));
+			case RELEASE -> run(state, command, (server) -> server.release(ModelKey.NAME, token));
+			case WITHDRAW -> run(state, command, (server) -> server.withdraw(ModelKey.NAME, claim.waiter(), Set.of()));
 		};
 	}
 
 	/**
-	 * {@code SET NX PX}.
+	 * {@code SET NX PX}, which leaves waiters alone.
 	 */
 	private State setIfAbsent(State state, Owner owner) {
-		return (state.server().value() == null) ? granted(state, owner) : state;
-	}
-
-	/**
-	 * {@code acquire.lua}.
-	 */
-	private State acquire(State state, Owner owner, boolean registers) {
 		Server server = state.server();
-		boolean free = server.value() == null
-				&& (!this.setup.has(Mutant.NO_RETRY_WHEN_REGISTERING) || server.knows(owner.jvm()));
-		boolean own = server.isOwnedBy(owner) && !this.setup.has(Mutant.OWN_VALUE_NOT_RECOGNISED);
-		if (free || own || server.isReservedFor(owner.jvm())) {
-			return granted(state.with(server.forgotten(owner.jvm())), owner);
+		return (server.value() != null) ? state : state.with(server.value(new Value.Owned(owner, false)))
+			.with(state.ghost().lockGranted(owner.jvm(), this.setup.threads().size()));
+	}
+
+	private State run(State state, Command command, Consumer<LockBackend> step) {
+		List<ReleaseNotification> sent = new ArrayList<>(1);
+		Server before = state.server();
+		ModelKey key = key(before).after(this.broken,
+				(instance) -> !this.setup.skipsTheDeaf() || state.jvm(Owner.jvm(instance)).alive(), step, sent::add);
+		Server after = server(key, before, command);
+		State done = state.with(after).with(judged(state, command, after));
+		for (ReleaseNotification notification : sent) {
+			int jvm = Owner.jvm(notification.waiter().instance());
+			done = state.jvm(jvm).alive() ? done.messages(jvm, done.messages().get(jvm) + 1)
+					: done.with(done.ghost().reservedForADeadOne(command, jvm));
 		}
-		return registers ? state.with(server.waiters(Lists.with(server.waiters(), new Waiter(owner.jvm(), 0))))
-			.with(state.ghost().registered(owner.jvm())) : state;
+		return done;
+	}
+
+	private static ModelKey key(Server server) {
+		ModelKey key = ModelKey.FREE;
+		if (server.value() instanceof Value.Owned owned) {
+			key = key.ownedBy(owned.owner().token());
+		}
+		else if (server.value() instanceof Value.Reserved reserved) {
+			key = key.reservedFor(waiter(reserved.jvm()));
+		}
+		return key.waitingFor(server.waiters().stream().map((waiter) -> waiter(waiter.jvm())).toList())
+			.token(server.lastToken() - server.clock());
+	}
+
+	private static Server server(ModelKey key, Server before, Command command) {
+		Value value = null;
+		Holder holder = key.holder();
+		if (holder != null && holder.isReservation()) {
+			value = new Value.Reserved(Owner.jvm(holder.name()));
+		}
+		else if (holder != null) {
+			Owner owner = Owner.of(holder.name());
+			boolean same = before.isOwnedBy(owner) && !command.mayTakeTheLockFor(owner);
+			value = same ? before.value() : new Value.Owned(owner, false);
+		}
+		List<Server.Waiter> waiters = key.waiters()
+			.stream()
+			.map((waiter) -> new Server.Waiter(Owner.jvm(waiter.instance()), 0))
+			.toList();
+		return new Server(value, waiters, (int) key.token() + before.clock(), before.clock());
 	}
 
 	/**
-	 * {@code pass.lua}.
+	 * What an observer makes of a command.
 	 */
-	private State pass(State state, Command command) {
+	private GhostState judged(State state, Command command, Server after) {
 		Owner owner = command.owner();
-		Server server = state.server();
-		Owner from = Objects.requireNonNull(command.from());
-		if (!server.isOwnedBy(from) && !this.setup.has(Mutant.PASSED_ON_WHOEVER_HAS_IT)) {
-			return acquire(state, owner, true);
-		}
-		State others = state.with(server.forgotten(owner.jvm()));
-		if (command.kind() == Kind.PASS || this.setup.has(Mutant.NO_YIELDING)) {
-			return others.with(others.server().value(new Value.Owned(owner, false))).with(others.ghost().handedOn());
-		}
-		State given = wakeNext(others, command);
-		if (given.server().value() == null) {
-			return granted(given, owner);
-		}
-		return this.setup.has(Mutant.YIELDS_WITHOUT_REGISTERING) ? given : acquire(given, owner, true);
-	}
-
-	/**
-	 * {@code release.lua} without an instance that withdraws.
-	 */
-	private State release(State state, Command command) {
-		Server server = state.server();
-		boolean may = server.value() == null || server.isOwnedBy(command.owner())
-				|| this.setup.has(Mutant.NO_OWNER_CHECK);
-		return may ? wakeNext(state, command) : state;
-	}
-
-	/**
-	 * {@code release.lua} with an instance that withdraws.
-	 */
-	private State withdraw(State state, Command command) {
-		int jvm = command.owner().jvm();
-		Server server = state.server().forgotten(jvm);
-		State withdrawn = state.with(server).with(state.ghost().withdrawn(jvm));
-		boolean passesOn = server.value() == null || server.isReservedFor(jvm);
-		return (passesOn && !this.setup.has(Mutant.WITHDRAW_WITHOUT_PASSING_ON)) ? wakeNext(withdrawn, command)
-				: withdrawn;
-	}
-
-	private State wakeNext(State state, Command command) {
-		Server server = state.server();
-		List<Waiter> waiters = server.waiters();
-		Waiter next = next(state, waiters);
-		if (next == null) {
-			return state.with(server.waiters(List.of()).value(null));
-		}
-		int jvm = next.jvm();
-		boolean reserves = !this.setup.has(Mutant.NO_RESERVATION);
-		State woken = state.with(server.waiters(waiters.subList(waiters.indexOf(next) + 1, waiters.size()))
-			.value(reserves ? new Value.Reserved(jvm) : null));
-		return state.jvm(jvm).alive() ? woken.messages(jvm, state.messages().get(jvm) + 1)
-				: woken.with(state.ghost().reservedForADeadOne(command, jvm));
-	}
-
-	private @Nullable Waiter next(State state, List<Waiter> waiters) {
-		return waiters.stream()
-			.filter((waiter) -> state.jvm(waiter.jvm()).alive() || !this.setup.skipsTheDeaf())
-			.findFirst()
-			.orElse(null);
-	}
-
-	private State granted(State state, Owner owner) {
-		Server server = state.server();
+		Server before = state.server();
 		GhostState ghost = state.ghost();
-		if (!server.isOwnedBy(owner)) {
-			ghost = ghost.lockGranted(owner.jvm(), this.setup.threads().size());
+		if (command.kind() == Kind.WITHDRAW) {
+			return ghost.withdrawn(owner.jvm());
 		}
-		server = server.value(new Value.Owned(owner, false));
-		if (this.setup.fenced()) {
-			server = server.token(nextToken(server));
-			ghost = ghost.tokenGranted(server.lastToken());
+		if (command.kind() == Kind.RELEASE) {
+			return ghost;
 		}
-		return state.with(server).with(ghost);
+		if (!after.isOwnedBy(owner) || this.setup.has(Mutant.OWN_VALUE_NOT_RECOGNISED) && before.isOwnedBy(owner)) {
+			return after.knows(owner.jvm()) ? ghost.registered(owner.jvm()) : ghost;
+		}
+		Owner from = command.from();
+		boolean yields = command.kind() == Kind.PASS_OR_YIELD && !this.setup.has(Mutant.NO_YIELDING);
+		if (from != null && before.isOwnedBy(from) && !yields) {
+			return ghost.handedOn();
+		}
+		GhostState granted = before.isOwnedBy(owner) ? ghost
+				: ghost.lockGranted(owner.jvm(), this.setup.threads().size());
+		return this.setup.fenced() ? granted.tokenGranted(after.lastToken()) : granted;
 	}
 
-	private int nextToken(Server server) {
-		if (this.setup.has(Mutant.TOKEN_FROM_A_COUNTER_ALONE)) {
-			return server.lastToken() + 1;
-		}
-		if (this.setup.has(Mutant.TOKEN_FROM_THE_CLOCK_ALONE)) {
-			return server.clock();
-		}
-		return Math.max(server.lastToken() + 1, server.clock());
+	private static Waiter waiter(int jvm) {
+		return Waiter.exclusive(Owner.instance(jvm));
 	}
 
 }

@@ -23,12 +23,12 @@
  * whatever that has become by then. Neither is late, so the key does not run out in
  * between.</li>
  * </ul>
- * The server of {@code GrantProtocol}, {@code SharedProtocol}, {@code FairProtocol} and
- * {@code SilenceProtocol} is {@code ModelKey}: a {@code KeyState}, and each command a
- * {@code KeyStep}. A rule of the server is broken by {@code MutantStep}, which overrides
- * one function. {@code Protocol} has rules of its own, since it is also about the mode
- * without Lua, whose commands leave the state of a key between two steps of
- * {@code KeyStep}.
+ * The server of {@code Protocol} with Lua, {@code GrantProtocol}, {@code SharedProtocol},
+ * {@code FairProtocol} and {@code SilenceProtocol} is {@code ModelKey}: a
+ * {@code KeyState}, and each command a {@code KeyStep}. A rule of the server is broken by
+ * {@code MutantStep}, which overrides one function. {@code PlainCommands} has rules of
+ * its own: between two commands of a step without Lua, a key is in states that
+ * {@code KeyState} does not know.
  * <p>
  * Three small models are about more than one exclusive lock can show, with Lua, and with
  * each command and its answer in one step: {@code FairProtocol} is about tickets,
