@@ -49,7 +49,7 @@ public final class KeyState {
 
 	private static final String SEPARATOR = "; ";
 
-	private static final String KIND = "(exclusive|fair|shared|permit-[1-9]\\d{0,8}) ";
+	static final String KIND = "(exclusive|fair|shared|permit-[1-9]\\d{0,8}) ";
 
 	private static final Pattern HOLDER = Pattern
 		.compile(KIND + "(held|reserved|expiring) (?:by|for) (\\S+)(?: until (\\S+))?");
@@ -252,7 +252,7 @@ public final class KeyState {
 		return new Place(waiter, since, heard, bid);
 	}
 
-	private static Waiter waiter(String kind, String name) {
+	static Waiter waiter(String kind, String name) {
 		String instance = Claim.instanceOf(name);
 		return switch (kind) {
 			case "exclusive" -> Waiter.exclusive(instance);
@@ -264,9 +264,10 @@ public final class KeyState {
 
 	private static long time(String text) {
 		try {
-			return ChronoUnit.MICROS.between(Instant.EPOCH, Instant.parse(text));
+			Instant time = Instant.parse(text);
+			return Math.addExact(Math.multiplyExact(time.getEpochSecond(), 1_000_000L), time.getNano() / 1_000);
 		}
-		catch (DateTimeParseException ex) {
+		catch (DateTimeParseException | ArithmeticException ex) {
 			throw new IllegalArgumentException("'" + text + "' is no time", ex);
 		}
 	}
@@ -283,12 +284,7 @@ public final class KeyState {
 		long end = end();
 		StringBuilder text = new StringBuilder(64);
 		for (Held held : this.holders) {
-			String state = switch (held.state) {
-				case OWNER -> " held by ";
-				case RESERVATION -> " reserved for ";
-				case EXPIRING -> " expiring by ";
-			};
-			separate(text).append(kind(held.kind)).append(state).append(held.name);
+			separate(text).append(kind(held.kind)).append(text(held.state)).append(held.name);
 			if (held.end != end) {
 				text.append(" until ").append(text(held.end));
 			}
@@ -321,11 +317,30 @@ public final class KeyState {
 		return text.toString();
 	}
 
+	/**
+	 * Returns the text of the only holder of a key that the holder has alone, so that a
+	 * store can compare it: what {@link #holders()} returns then.
+	 * @param owner the owner token
+	 * @param state what the holder has: the key, or a lease that was left to expire
+	 * @return the text
+	 */
+	public static String exclusiveHolder(String owner, State state) {
+		return "exclusive" + text(state) + owner;
+	}
+
+	private static String text(State state) {
+		return switch (state) {
+			case OWNER -> " held by ";
+			case RESERVATION -> " reserved for ";
+			case EXPIRING -> " expiring by ";
+		};
+	}
+
 	private static StringBuilder separate(StringBuilder text) {
 		return text.isEmpty() ? text : text.append(SEPARATOR);
 	}
 
-	private static String kind(Waiter waiter) {
+	static String kind(Waiter waiter) {
 		return waiter.isFair() ? "fair"
 				: waiter.isShared() ? "shared" : (waiter.permits() > 1) ? "permit-" + waiter.permits() : "exclusive";
 	}
@@ -367,6 +382,19 @@ public final class KeyState {
 	 */
 	public boolean isObsolete(long now) {
 		return this.places.isEmpty() && end() <= now && this.token < now;
+	}
+
+	/**
+	 * Returns whether a holder has come, or stays for longer, or a fencing token was
+	 * given. That must outlast a crash of the store before anybody learns it. A crash may
+	 * undo any other step, which costs the rest of a lease, or a place.
+	 * @param before the state before
+	 * @return {@code true} if the step has given something
+	 */
+	public boolean gives(KeyState before) {
+		return this.token > before.token || this.holders.stream()
+			.anyMatch((held) -> held.state != State.RESERVATION && before.holders.stream()
+				.noneMatch((same) -> same.name.equals(held.name) && same.state == held.state && same.end >= held.end));
 	}
 
 	LockStatus describe(String key, long now) {

@@ -80,10 +80,11 @@ class KeyStep {
 	 * What differs from store to store.
 	 *
 	 * @param reservation for how long a key is kept for the waiter whose turn it is
-	 * @param silence after how long a silent waiter is dead, and its claim is not granted
-	 * any more; 0 if a waiter is dead that does not hear, and only then
+	 * @param silence after how long a silent waiter is dead; 0 if a waiter is dead that
+	 * does not hear, and only then
 	 * @param pulse for how long a waiter that has asked for the same again need not be
-	 * written
+	 * written. Each claim that may be granted is another one, so such a claim is granted
+	 * no more when the silence has lasted for all but a pulse
 	 * @param hears returns {@code false} for an instance that is known to hear no
 	 * notifications
 	 */
@@ -479,7 +480,9 @@ class KeyStep {
 		Bid bid = place.bid();
 		boolean alone = !place.waiter().isShared() && place.waiter().permits() == 1;
 		long age = (bid != null) ? this.now - bid.time() : 0;
-		return (alone && (this.settings.silence == 0 || (age >= 0 && age < this.settings.silence))) ? bid : null;
+		return (alone
+				&& (this.settings.silence == 0 || (age >= 0 && age < this.settings.silence - this.settings.pulse)))
+						? bid : null;
 	}
 
 	/**
@@ -589,9 +592,26 @@ class KeyStep {
 		else if (pardon > 0) {
 			this.signs = new Signs(this.signs.lastHeard(), 0);
 		}
+		hear(caller);
 		long last = limit;
 		return groups((place) -> place.heard() <= last && !group(place.waiter()).equals(caller)
 				&& !(place.isNew() && this.now - place.heard() >= FORGOTTEN));
+	}
+
+	/**
+	 * Takes a group that calls for alive, if any of the group wait: a release is also a
+	 * sign of life of the fair requests of its instance.
+	 */
+	private void hear(Waiter caller) {
+		boolean waits = this.places.stream()
+			.anyMatch((place) -> group(place.waiter()).equals(caller)
+					&& !place.isWithin(Math.max(1, this.settings.pulse), this.now));
+		if (waits) {
+			this.places = this.places.stream()
+				.map((place) -> group(place.waiter()).equals(caller) ? place.heard(this.now) : place)
+				.toList();
+			this.signs = new Signs(this.now, this.signs.pardon());
+		}
 	}
 
 	private Set<Waiter> groups(Predicate<Place> chosen) {

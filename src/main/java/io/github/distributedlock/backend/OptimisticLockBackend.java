@@ -34,7 +34,10 @@ public abstract class OptimisticLockBackend implements LockBackend {
 	 */
 	private static final long CONFLICT_NANOS = 200_000;
 
-	private static final Set<LockFeature> FEATURES = Set.of(LockFeature.SHARED, LockFeature.PERMITS, LockFeature.FAIR,
+	/**
+	 * What each store of this kind does, besides what its own ways add.
+	 */
+	public static final Set<LockFeature> FEATURES = Set.of(LockFeature.SHARED, LockFeature.PERMITS, LockFeature.FAIR,
 			LockFeature.FENCING, LockFeature.INSPECTION, LockFeature.PLACES, LockFeature.HAND_OVER,
 			LockFeature.DOWNGRADE);
 
@@ -50,8 +53,21 @@ public abstract class OptimisticLockBackend implements LockBackend {
 	 * does not hear}, and only then
 	 */
 	protected OptimisticLockBackend(Duration reservation, Duration silence) {
+		this(reservation, silence, Duration.ZERO);
+	}
+
+	/**
+	 * Creates a store in which not every question of a waiter is written.
+	 * @param reservation how often a waiter asks at least; see {@link #reservation()}
+	 * @param silence after how long a waiter that has not asked has died, longer than the
+	 * reservation and the pulse together; zero if an instance has died when it
+	 * {@linkplain #hears does not hear}, and only then
+	 * @param pulse for how long a waiter that asks for the same again is not written
+	 */
+	protected OptimisticLockBackend(Duration reservation, Duration silence, Duration pulse) {
 		this.reservation = reservation;
-		this.settings = new KeyStep.Settings(KeyStep.micros(reservation), KeyStep.micros(silence), 0, this::hears);
+		this.settings = new KeyStep.Settings(KeyStep.micros(reservation), KeyStep.micros(silence),
+				KeyStep.micros(pulse), this::hears);
 	}
 
 	/**
@@ -68,6 +84,8 @@ public abstract class OptimisticLockBackend implements LockBackend {
 	 * Reads what is kept of a key.
 	 * @param key the user's key
 	 * @return the state, the time and the version, as of one moment
+	 * @throws IllegalArgumentException if what is kept is no {@linkplain KeyState#of
+	 * state}
 	 */
 	protected abstract Read read(String key);
 
@@ -163,7 +181,7 @@ public abstract class OptimisticLockBackend implements LockBackend {
 
 	@Override
 	public LockStatus inspect(String key) {
-		Read read = read(key);
+		Read read = readState(key);
 		return read.state.describe(key, read.now);
 	}
 
@@ -181,7 +199,7 @@ public abstract class OptimisticLockBackend implements LockBackend {
 	 */
 	private <A, T> T step(String key, A argument, BiFunction<KeyStep, A, T> action) {
 		for (int attempt = 1; attempt <= MOST_ATTEMPTS; attempt++) {
-			Read before = read(key);
+			Read before = readState(key);
 			KeyStep step = begin(key, before.state, this.settings, before.now);
 			T answer = action.apply(step, argument);
 			KeyState after = step.state();
@@ -197,6 +215,25 @@ public abstract class OptimisticLockBackend implements LockBackend {
 			.retryable(true)
 			.notCarriedOut(true)
 			.build();
+	}
+
+	/**
+	 * Reads a key. A state that cannot be read may say that somebody has the key.
+	 */
+	private Read readState(String key) {
+		try {
+			return read(key);
+		}
+		catch (IllegalArgumentException ex) {
+			throw LockBackendException
+				.of("What the store keeps of lock '" + LockException.printable(key) + "' cannot be read: "
+						+ LockException.printable(String.valueOf(ex.getMessage())))
+				.remedy("use the same version of the library everywhere; if the state was changed by hand, delete what"
+						+ " is kept of the key when nobody has the lock")
+				.notCarriedOut(true)
+				.cause(ex)
+				.build();
+		}
 	}
 
 }

@@ -1,6 +1,8 @@
 package io.github.distributedlock.backend;
 
 import java.util.Objects;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
 
 import org.jspecify.annotations.Nullable;
 
@@ -18,6 +20,8 @@ import org.jspecify.annotations.Nullable;
  * @since 1.0
  */
 public record ReleaseNotification(String key, Waiter waiter, @Nullable String owner, long number) {
+
+	private static final Pattern TEXT = Pattern.compile(KeyState.KIND + "(\\S+) (\\d{1,18}) (.*)", Pattern.DOTALL);
 
 	/**
 	 * Checks what must be there.
@@ -47,6 +51,32 @@ public record ReleaseNotification(String key, Waiter waiter, @Nullable String ow
 	 */
 	public static ReleaseNotification granted(String key, Waiter waiter, String owner, long number) {
 		return new ReleaseNotification(key, waiter, Objects.requireNonNull(owner, "owner"), number);
+	}
+
+	/**
+	 * Reads a notification that a store has sent as a text.
+	 * @param text what {@link #text()} returned
+	 * @return the notification, {@code null} if the text is none
+	 */
+	public static @Nullable ReleaseNotification parse(String text) {
+		Matcher parts = TEXT.matcher(text);
+		if (!parts.matches()) {
+			return null;
+		}
+		String name = parts.group(2);
+		long number = Long.parseLong(parts.group(3));
+		Waiter waiter = KeyState.waiter(parts.group(1), name);
+		return (number > 0) ? granted(parts.group(4), waiter, name, number) : of(parts.group(4), waiter);
+	}
+
+	/**
+	 * Returns the notification as a text.
+	 * @return the kind and the name of the waiter, or the owner that the key was granted
+	 * to; the number; and the key
+	 */
+	public String text() {
+		return KeyState.kind(this.waiter) + " " + ((this.owner != null) ? this.owner : KeyState.nameOf(this.waiter))
+				+ " " + this.number + " " + this.key;
 	}
 
 }

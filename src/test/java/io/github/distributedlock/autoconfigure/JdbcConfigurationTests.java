@@ -359,7 +359,10 @@ class JdbcConfigurationTests {
 	}
 
 	private static List<String> owners(DataSource dataSource, String table) {
-		return new JdbcTemplate(dataSource).queryForList("select owner from " + table, String.class);
+		return new JdbcTemplate(dataSource).queryForList("select holders from " + table, String.class)
+			.stream()
+			.map((holder) -> holder.replace("exclusive held by ", ""))
+			.toList();
 	}
 
 	/** The threads that look after pools of locks. */

@@ -47,7 +47,8 @@ class ClaimsTests {
 					waiting.md | `distributed-lock.local-slice` (10 ms) | engine/LockEngineBuilder | localSlice = Duration.ofMillis(10)
 					waiting.md | up to 16 times | engine/QueueEntry | MOST_LOANS = 16
 					jdbc.md | Renewals of up to 200 locks | backend/LockBackend | return 200;
-					jdbc.md | the first waiter for 850 ms | backend/jdbc/Row | LONGEST_POLL = Duration.ofMillis(750)
+					jdbc.md | the first waiter for 850 ms | backend/jdbc/Rows | LONGEST_POLL = Duration.ofMillis(750)
+					jdbc.md | not polled for 2 s is left out | backend/jdbc/Rows | SILENCE = Duration.ofSeconds(2)
 					waiting.md | at most 10,000 keys | LockRequest | MOST_KEYS = 10_000
 					waiting.md | The first pause is some 50 ms | engine/LockEngineBuilder | shortestPoll = Duration.ofMillis(50)
 					waiting.md | with jitter, up to 500 ms | engine/LockEngineBuilder | longestPoll = Duration.ofMillis(500)

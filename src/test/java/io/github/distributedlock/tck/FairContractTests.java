@@ -27,9 +27,12 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 abstract class FairContractTests extends ContractBench {
 
 	/**
-	 * Who says nothing for so long is dead.
+	 * After how long the store takes a silent waiter for dead.
+	 * @return the time, a second unless said otherwise
 	 */
-	static final Duration SILENCE = Duration.ofSeconds(1);
+	protected Duration silence() {
+		return Duration.ofSeconds(1);
+	}
 
 	@ContractTest
 	void ticketsAreServedInTheOrderOfTheirArrival(String store) {
@@ -191,7 +194,7 @@ abstract class FairContractTests extends ContractBench {
 		Claim ticket = fair(key, "b");
 		// Until all are silent: on a slow machine each registered long after the one
 		// before.
-		pollFor(SILENCE.plusMillis(100), backend, ticket);
+		pollFor(silence().plusMillis(100), backend, ticket);
 		backend.release(key, holder.owner());
 		Set<Holder> reservations = new HashSet<>();
 		eventually(() -> {
@@ -212,7 +215,7 @@ abstract class FairContractTests extends ContractBench {
 		Claim holder = held(backend, key, "a");
 		IntStream.range(0, 50).forEach((i) -> backend.acquireOrRegister(claim(key, "dead-" + i)));
 		Claim waiting = claim(key, "b");
-		pollFor(SILENCE.plusMillis(100), backend, waiting);
+		pollFor(silence().plusMillis(100), backend, waiting);
 		backend.release(key, holder.owner());
 		assertFalse(backend.acquire(claim(key, "c")).acquired(), "free");
 		b.awaitWake(key);
@@ -231,7 +234,7 @@ abstract class FairContractTests extends ContractBench {
 		Claim mine = fair(key, "a");
 		Claim other = fair(key, "b");
 		backend.acquireOrRegister(mine);
-		pollFor(SILENCE.plusMillis(100), backend, other);
+		pollFor(silence().plusMillis(100), backend, other);
 		backend.release(key, holder.owner());
 		a.awaitWake(key);
 		assertFalse(backend.acquireOrRegister(other).acquired(), "before who came first");

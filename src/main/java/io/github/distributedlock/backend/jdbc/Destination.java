@@ -55,7 +55,7 @@ final class Destination {
 	 *
 	 * @param database what the server calls the database; empty if the schema says it
 	 * @param server the server, as a person calls it
-	 * @param mark the mark of the table, {@link Row#NOBODY} if there is none
+	 * @param mark the mark of the table, {@link Statements#NOBODY} if there is none
 	 */
 	private record Place(String database, String server, String mark) {
 
@@ -70,7 +70,7 @@ final class Destination {
 		}
 
 		boolean isMarked() {
-			return !this.mark.equals(Row.NOBODY);
+			return !this.mark.equals(Statements.NOBODY);
 		}
 
 		// A table that was emptied gets a new mark, on the same server.
@@ -132,7 +132,7 @@ final class Destination {
 		Home known = this.home.get();
 		boolean mayMark = known == null || known.place.isSame(found);
 		if (!found.isMarked() && mayMark && session.sql().platform != Platform.H2) {
-			session.mark((known != null) ? known.place.mark : UUID.randomUUID().toString());
+			session.mark((known != null) ? known.place.mark : "the table " + UUID.randomUUID());
 			found = Place.of(session.value(session.sql().place));
 		}
 		if (known == null) {

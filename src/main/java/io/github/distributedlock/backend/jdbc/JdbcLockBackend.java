@@ -1,7 +1,6 @@
 package io.github.distributedlock.backend.jdbc;
 
 import java.nio.charset.StandardCharsets;
-import java.sql.SQLException;
 import java.time.Duration;
 import java.util.EnumSet;
 import java.util.HashSet;
@@ -13,9 +12,8 @@ import java.util.Set;
 import java.util.concurrent.ScheduledThreadPoolExecutor;
 import java.util.concurrent.ThreadLocalRandom;
 import java.util.concurrent.TimeUnit;
-import java.util.concurrent.locks.LockSupport;
-import java.util.function.UnaryOperator;
 import java.util.stream.Collectors;
+import java.util.stream.IntStream;
 
 import javax.sql.DataSource;
 
@@ -26,6 +24,7 @@ import io.github.distributedlock.backend.AcquireResult;
 import io.github.distributedlock.backend.Claim;
 import io.github.distributedlock.backend.LockBackend;
 import io.github.distributedlock.backend.LockFeature;
+import io.github.distributedlock.backend.OptimisticLockBackend;
 import io.github.distributedlock.backend.ReleaseListener;
 import io.github.distributedlock.backend.Waiter;
 import org.jspecify.annotations.Nullable;
@@ -37,10 +36,10 @@ import org.slf4j.LoggerFactory;
  * database, and the table alone: no statement is part of the caller's transaction, none
  * waits for another one's, and each is committed before it is answered.
  * <p>
- * Each key has a row. A free key is acquired, and one that nobody waits for is released,
- * by one statement. Everything else reads the row and changes it unless somebody else has
- * meanwhile. Waiters have places, so that JVMs take turns. PostgreSQL notifies them;
- * elsewhere they poll. Locks are exclusive: shared and fair ones are refused.
+ * Each key has a row. A free key is acquired, and a key that nobody waits for is
+ * released, by one statement. Any other step reads the row and writes it unless somebody
+ * else has changed the row meanwhile. Waiters have places, so that JVMs take turns.
+ * PostgreSQL notifies waiters; elsewhere they poll.
  * <p>
  * Safe for use by many threads. Does no I/O before it is used.
  *
@@ -49,16 +48,6 @@ import org.slf4j.LoggerFactory;
 public final class JdbcLockBackend implements LockBackend {
 
 	private static final Logger logger = LoggerFactory.getLogger(JdbcLockBackend.class);
-
-	/**
-	 * So often a row may change between two statements.
-	 */
-	private static final int MOST_ATTEMPTS = 100;
-
-	/**
-	 * The pause after a change of others is drawn from so long, and longer with each.
-	 */
-	private static final long CONFLICT_NANOS = 200_000;
 
 	/**
 	 * How many command timeouts a check takes at most, whose many statements take one
@@ -114,8 +103,7 @@ public final class JdbcLockBackend implements LockBackend {
 	 */
 	@Override
 	public Set<LockFeature> features() {
-		Set<LockFeature> features = EnumSet.of(LockFeature.FENCING, LockFeature.INSPECTION, LockFeature.PLACES,
-				LockFeature.HAND_OVER);
+		Set<LockFeature> features = EnumSet.copyOf(OptimisticLockBackend.FEATURES);
 		if (notifies()) {
 			features.add(LockFeature.NOTIFICATIONS);
 			features.add(LockFeature.GRANTS);
@@ -130,7 +118,7 @@ public final class JdbcLockBackend implements LockBackend {
 
 	@Override
 	public Duration reservation() {
-		return Row.LONGEST_POLL;
+		return Rows.LONGEST_POLL;
 	}
 
 	@Override
@@ -195,12 +183,13 @@ public final class JdbcLockBackend implements LockBackend {
 
 	@Override
 	public AcquireResult acquire(Claim claim) {
-		return attempt(claim, false);
+		return run("acquire", claim.key(), (rows) -> rows.acquire(claim));
 	}
 
 	@Override
 	public AcquireResult acquireOrRegister(Claim claim) {
-		return attempt(grantableIfHeard(claim), true);
+		Claim heard = grantableIfHeard(claim);
+		return run("acquire", heard.key(), (rows) -> rows.acquireOrRegister(heard));
 	}
 
 	/**
@@ -227,33 +216,23 @@ public final class JdbcLockBackend implements LockBackend {
 		return (slow.compareTo(least) > 0) ? slow : least;
 	}
 
-	private AcquireResult attempt(Claim claim, boolean registers) {
-		return run("acquire", claim.key(), (session) -> {
-			if (!registers && !claim.fenced() && session.acquire(claim)) {
-				return AcquireResult.ACQUIRED;
-			}
-			return change(session, claim.key(), (row) -> row.acquire(claim, registers)).after().answer(claim);
-		});
-	}
-
 	@Override
 	public boolean release(String key, String owner) {
-		return run("release", key, (session) -> {
-			Row kept = session.releaseOrRead(key, owner);
-			return kept == null || change(session, key, kept, (row) -> row.release(owner)).before().isOwnedBy(owner);
-		});
+		return run("release", key, (rows) -> rows.release(key, owner));
 	}
 
 	@Override
 	public void forget(Claim claim) {
-		String key = claim.key();
 		this.connections.settle();
-		run("release", key, (session) -> change(session, key, (row) -> row.forget(claim)));
+		run("release", claim.key(), (rows) -> {
+			rows.forget(claim);
+			return true;
+		});
 	}
 
 	@Override
 	public boolean leaveToExpire(String key, String owner, Duration rest) {
-		return run("release", key, (session) -> session.leaveToExpire(key, owner, rest));
+		return run("release", key, (rows) -> rows.leaveToExpire(key, owner, rest));
 	}
 
 	@Override
@@ -261,28 +240,34 @@ public final class JdbcLockBackend implements LockBackend {
 		Set<Renewal> owned = new HashSet<>();
 		renewals.stream().collect(Collectors.groupingBy(Renewal::lease)).forEach((lease, same) -> {
 			String step = "renew " + same.size() + " locks, of which one is '" + same.get(0).key() + "'";
-			owned.addAll(this.renewals.run(step, (session) -> session.renew(same, lease)));
+			List<Boolean> renewed = this.renewals.run(step, (session) -> Rows.run(session, (rows) -> rows.renew(same)));
+			IntStream.range(0, same.size()).filter(renewed::get).mapToObj(same::get).forEach(owned::add);
 		});
 		return renewals.stream().map(owned::contains).toList();
 	}
 
 	@Override
+	public boolean downgrade(String key, String owner) {
+		return run("downgrade", key, (rows) -> rows.downgrade(key, owner));
+	}
+
+	@Override
 	public void withdraw(String key, Waiter waiter, Set<String> owners) {
-		run("withdraw from", key, (session) -> change(session, key, (row) -> row.withdraw(waiter.instance(), owners)));
+		run("withdraw from", key, (rows) -> {
+			rows.withdraw(key, waiter, owners);
+			return true;
+		});
 	}
 
 	@Override
 	public HandOverResult pass(String owner, Claim claim, boolean yields) {
 		Claim next = grantableIfHeard(claim);
-		return run("pass on", next.key(), (session) -> {
-			Change passing = change(session, next.key(), (row) -> row.pass(owner, next, yields).acquire(next, true));
-			return HandOverResult.of(passing.before().isOwnedBy(owner), passing.after().answer(next));
-		});
+		return run("pass on", next.key(), (rows) -> rows.pass(owner, next, yields));
 	}
 
 	@Override
 	public LockStatus inspect(String key) {
-		return run("inspect", key, (session) -> session.read(key).describe(key));
+		return run("inspect", key, (rows) -> rows.inspect(key));
 	}
 
 	@Override
@@ -313,42 +298,13 @@ public final class JdbcLockBackend implements LockBackend {
 	 * Carries out a step of one key.
 	 * @throws IllegalArgumentException if the key cannot be kept
 	 */
-	private <T> T run(String step, String key, Connections.Step<T> action) {
+	private <T> T run(String step, String key, Rows.Step<T> action) {
 		checkKey(key);
 		if (!this.checked) {
 			// The database may have been down at the start.
 			check(this.connections::run, false);
 		}
-		return this.connections.run(step + " lock '" + key + "'", action);
-	}
-
-	private static Change change(Session session, String key, UnaryOperator<Row> step) throws SQLException {
-		return change(session, key, session.read(key), step);
-	}
-
-	/**
-	 * Changes a row, again if another one has changed it since it was read.
-	 */
-	private static Change change(Session session, String key, Row read, UnaryOperator<Row> step) throws SQLException {
-		Row before = read;
-		for (int attempt = 0; attempt < MOST_ATTEMPTS; attempt++) {
-			Row after = step.apply(before);
-			if (after == before || session.write(key, before, after)) {
-				return new Change(before, after);
-			}
-			// Many may have been woken together.
-			LockSupport.parkNanos(ThreadLocalRandom.current().nextLong(attempt * CONFLICT_NANOS + 1));
-			before = session.read(key);
-		}
-		throw LockBackendException
-			.of("Lock '" + LockException.printable(key) + "' was changed by others " + MOST_ATTEMPTS
-					+ " times between a read and a write")
-			.retryable(true)
-			.notCarriedOut(true)
-			.build();
-	}
-
-	private record Change(Row before, Row after) {
+		return this.connections.run(step + " lock '" + key + "'", (session) -> Rows.run(session, action));
 	}
 
 	/**

@@ -22,14 +22,19 @@ import org.jspecify.annotations.Nullable;
  */
 enum Platform {
 
-	POSTGRESQL("(extract(epoch from clock_timestamp()) * 1000000)::bigint", "limit %d", "insert"),
+	POSTGRESQL("(clock_timestamp() at time zone 'UTC')", "(extract(epoch from %s) * 1000000)::bigint",
+			"(%s + %s * interval '1 microsecond')", "limit %d", "insert"),
 
-	MYSQL("timestampdiff(microsecond, '1970-01-01', utc_timestamp(6))", "limit %d", "insert ignore"),
+	MYSQL("utc_timestamp(6)", "timestampdiff(microsecond, timestamp '1970-01-01 00:00:00', %s)",
+			"timestampadd(microsecond, %2$s, %1$s)", "limit %d", "insert ignore"),
 
-	MARIADB("timestampdiff(microsecond, '1970-01-01', utc_timestamp(6))", "limit %d", "insert ignore"),
+	MARIADB(MYSQL.now, MYSQL.micros, MYSQL.plus, "limit %d", "insert ignore"),
 
-	// Some of its modes know no LIMIT.
-	H2("cast(extract(epoch from current_timestamp(6)) * 1000000 as bigint)", "fetch first %d rows only", "insert");
+	// Some of its modes know no LIMIT. A cast to a timestamp would be one to the local
+	// time.
+	H2("dateadd(microsecond, cast(extract(epoch from current_timestamp(6)) * 1000000 as bigint),"
+			+ " timestamp '1970-01-01 00:00:00')", "cast(extract(epoch from %s) * 1000000 as bigint)",
+			"dateadd(microsecond, %2$s, %1$s)", "fetch first %d rows only", "insert");
 
 	/**
 	 * The most bytes of a key that every database can index.
@@ -37,9 +42,13 @@ enum Platform {
 	static final int LONGEST_KEY = 1000;
 
 	/**
-	 * The clock of the database, in microseconds since 1970 UTC.
+	 * The time by the clock of the database, a timestamp in UTC.
 	 */
 	final String now;
+
+	private final String micros;
+
+	private final String plus;
 
 	/**
 	 * Ends a SELECT after a number of rows. On MySQL and MariaDB this overrides
@@ -53,10 +62,26 @@ enum Platform {
 	 */
 	final String insert;
 
-	Platform(String now, String limit, String insert) {
+	Platform(String now, String micros, String plus, String limit, String insert) {
 		this.now = now;
+		this.micros = micros;
+		this.plus = plus;
 		this.limit = limit;
 		this.insert = insert;
+	}
+
+	/**
+	 * Returns the microseconds from 1970 to a time.
+	 */
+	String micros(String time) {
+		return this.micros.formatted(time);
+	}
+
+	/**
+	 * Returns the time that is some microseconds after another one.
+	 */
+	String plus(String time, String micros) {
+		return this.plus.formatted(time, micros);
 	}
 
 	/**

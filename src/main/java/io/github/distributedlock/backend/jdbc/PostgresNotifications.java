@@ -9,15 +9,11 @@ import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.Condition;
 import java.util.concurrent.locks.ReentrantLock;
 import java.util.function.BooleanSupplier;
-import java.util.regex.Matcher;
-import java.util.regex.Pattern;
 import java.util.stream.Stream;
 
-import io.github.distributedlock.backend.Claim;
 import io.github.distributedlock.backend.LockBackend.Listening;
 import io.github.distributedlock.backend.ReleaseListener;
 import io.github.distributedlock.backend.ReleaseNotification;
-import io.github.distributedlock.backend.Waiter;
 import io.github.distributedlock.backend.jdbc.Connections.Borrowed;
 import org.jspecify.annotations.Nullable;
 import org.postgresql.PGConnection;
@@ -50,11 +46,6 @@ final class PostgresNotifications implements AutoCloseable {
 	 * After how long a quiet connection is checked.
 	 */
 	private static final int PULSE = 5_000;
-
-	/**
-	 * An owner or an instance, the number of its claim, and a key.
-	 */
-	private static final Pattern PAYLOAD = Pattern.compile("(\\S+) (\\d{1,18}) (.*)", Pattern.DOTALL);
 
 	private final Connections connections;
 
@@ -310,18 +301,12 @@ final class PostgresNotifications implements AutoCloseable {
 	}
 
 	private void notify(String payload) {
-		Matcher matcher = PAYLOAD.matcher(payload);
-		if (!matcher.matches()) {
-			return; // Anybody may notify.
-		}
-		String owner = matcher.group(1);
-		String key = matcher.group(3);
-		long number = Long.parseLong(matcher.group(2));
-		Waiter waiter = Waiter.exclusive(Claim.instanceOf(owner));
-		ReleaseListener listener = this.listeners.get(waiter.instance());
-		if (listener != null) {
-			listener.onRelease((number > 0) ? ReleaseNotification.granted(key, waiter, owner, number)
-					: ReleaseNotification.of(key, waiter));
+		ReleaseNotification notification = ReleaseNotification.parse(payload); // Anybody
+																				// may
+																				// notify.
+		ReleaseListener listener = (notification != null) ? this.listeners.get(notification.waiter().instance()) : null;
+		if (notification != null && listener != null) {
+			listener.onRelease(notification);
 		}
 	}
 

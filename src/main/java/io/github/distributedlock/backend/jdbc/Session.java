@@ -7,9 +7,12 @@ import java.sql.SQLException;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Arrays;
+import java.util.Collection;
 import java.util.Collections;
+import java.util.HashMap;
 import java.util.HashSet;
 import java.util.List;
+import java.util.Map;
 import java.util.Objects;
 import java.util.Set;
 import java.util.stream.Collectors;
@@ -18,7 +21,10 @@ import java.util.stream.Stream;
 import io.github.distributedlock.LockException;
 import io.github.distributedlock.backend.Claim;
 import io.github.distributedlock.backend.Holder.State;
+import io.github.distributedlock.backend.KeyState;
 import io.github.distributedlock.backend.LockBackend.Renewal;
+import io.github.distributedlock.backend.OptimisticLockBackend.Read;
+import io.github.distributedlock.backend.ReleaseNotification;
 import org.jspecify.annotations.Nullable;
 import org.postgresql.PGConnection;
 import org.slf4j.Logger;
@@ -34,6 +40,17 @@ record Session(Connection connection, Statements sql, Supervisor supervisor) {
 
 	private static final String CANCELLED = "The statement was cancelled, since it ran for too long, and may have been"
 			+ " carried out";
+
+	/**
+	 * The version of a row that is not there.
+	 */
+	static final Object ABSENT = -1L;
+
+	/**
+	 * In the year 2200, and with each digit of a microsecond. Each database and its
+	 * functions go so far.
+	 */
+	static final long LATEST = 7_258_118_400_123_456L;
 
 	/**
 	 * Cancels statements that run for too long.
@@ -70,58 +87,77 @@ record Session(Connection connection, Statements sql, Supervisor supervisor) {
 
 	}
 
+	static long micros(Duration time) {
+		return time.toNanos() / 1_000;
+	}
+
 	/**
-	 * Gives a key that is free, or the owner's already, to the claim's owner.
-	 * @return {@code false} if the key is busy, or perhaps if it has no row
+	 * Gives a key that is free, and that nobody waits for, to the claim's owner alone.
+	 * @return {@code false} if that is not for this statement to decide
 	 */
 	boolean acquire(Claim claim) throws SQLException {
-		long lease = Row.micros(claim.lease());
+		String holder = KeyState.exclusiveHolder(claim.owner(), State.OWNER);
+		long lease = micros(claim.lease());
 		Object key = bind(claim.key());
-		return (this.sql.platform == Platform.POSTGRESQL) ? changes(this.sql.acquire, claim.owner(), lease, key, key,
-				claim.owner(), claim.owner(), lease, claim.owner())
-				: changes(this.sql.acquire, claim.owner(), lease, key, claim.owner());
+		return (this.sql.platform == Platform.POSTGRESQL) ? changes(this.sql.acquire, holder, lease, key, key)
+				: changes(this.sql.acquire, holder, lease, key);
 	}
 
 	/**
-	 * Frees a key that nobody waits for.
-	 * @return {@code null} if it is free now, else the row: the owner does not own it, or
-	 * somebody waits
+	 * Frees a key that its owner has alone, and that nobody waits for.
+	 * @return {@code null} if it is free now, else what is kept of the key
 	 */
-	@Nullable Row releaseOrRead(String key, String owner) throws SQLException {
+	@Nullable Read releaseOrRead(String key, String owner) throws SQLException {
 		Object bound = bind(key);
+		String holder = KeyState.exclusiveHolder(owner, State.OWNER);
 		if (this.sql.platform == Platform.POSTGRESQL) {
-			return readRow(this.sql.release, bound, owner, bound);
+			return readOne(this.sql.release, bound, holder, bound);
 		}
-		return changes(this.sql.release, bound, owner) ? null : read(key);
-	}
-
-	boolean leaveToExpire(String key, String owner, Duration rest) throws SQLException {
-		return changes(this.sql.leaveToExpire, Row.micros(rest), bind(key), owner);
+		return changes(this.sql.release, bound, holder) ? null : read(key);
 	}
 
 	/**
-	 * Renews leases, and then reads which keys their owners own: the number of changed
-	 * rows does not say which, and not every driver knows it.
-	 * @return those that are owned
+	 * Leaves a lease to expire if its owner has the key alone.
 	 */
-	Set<Renewal> renew(List<Renewal> renewals, Duration lease) throws SQLException {
-		List<Object> values = new ArrayList<>(List.of(Row.micros(lease)));
+	boolean leaveToExpire(String key, String owner, Duration rest) throws SQLException {
+		return changes(this.sql.leaveToExpire, KeyState.exclusiveHolder(owner, State.EXPIRING), micros(rest), bind(key),
+				KeyState.exclusiveHolder(owner, State.OWNER));
+	}
+
+	/**
+	 * Renews leases of owners that have their keys alone.
+	 */
+	void renew(List<Renewal> renewals, Duration lease) throws SQLException {
+		List<Object> values = new ArrayList<>(List.of(micros(lease)));
 		renewals.forEach((renewal) -> values.add(bind(renewal.key())));
 		for (Renewal renewal : renewals) {
 			values.add(bind(renewal.key()));
-			values.add(renewal.owner());
+			values.add(KeyState.exclusiveHolder(renewal.owner(), State.OWNER));
 		}
 		changes(Statements.of(this.sql.renew, renewals.size()), values.toArray());
-		Set<List<String>> owned = new HashSet<>();
-		query(Statements.of(this.sql.readRenewed, renewals.size()), (rows) -> {
+	}
+
+	/**
+	 * Reads what is kept of some keys.
+	 * @return what was read, by key, without what cannot be read
+	 */
+	Map<String, Read> readAll(Collection<String> keys) throws SQLException {
+		Map<String, Read> reads = new HashMap<>();
+		query(Statements.of(this.sql.readAll, keys.size()), (rows) -> {
 			while (rows.next()) {
-				owned.add(List.of(this.sql.platform.text(rows.getObject(1)), rows.getString(2)));
+				String key = this.sql.platform.text(rows.getObject(7));
+				try {
+					reads.put(key, read(rows));
+				}
+				catch (IllegalArgumentException ex) {
+					// The other keys must not be lost for that.
+					logger.warn("What the table keeps of lock '{}' cannot be read, and is not renewed: {}",
+							LockException.printable(key), LockException.printable(String.valueOf(ex.getMessage())));
+				}
 			}
-			return owned;
-		}, values.subList(1, values.size()).toArray());
-		return renewals.stream()
-			.filter((each) -> owned.contains(List.of(each.key(), each.owner())))
-			.collect(Collectors.toSet());
+			return reads;
+		}, keys.stream().map(this::bind).toArray());
+		return reads;
 	}
 
 	/**
@@ -157,56 +193,53 @@ record Session(Connection connection, Statements sql, Supervisor supervisor) {
 		return left;
 	}
 
-	Row read(String key) throws SQLException {
-		return Objects.requireNonNull(readRow(this.sql.read, bind(key)));
+	/**
+	 * Reads what is kept of a key.
+	 * @throws IllegalArgumentException if that is no state of a key
+	 */
+	Read read(String key) throws SQLException {
+		return Objects.requireNonNull(readOne(this.sql.read, bind(key)));
 	}
 
-	private @Nullable Row readRow(String statement, Object... values) throws SQLException {
-		return query(statement, (row) -> {
-			if (!row.next()) {
-				return null;
-			}
-			long now = row.getLong(7);
-			String state = row.getString(2);
-			return (state == null) ? Row.absent(now) : new Row(row.getString(1), State.valueOf(state), row.getLong(3),
-					row.getLong(4), Row.waiters(row.getString(5), now), row.getLong(6), now, null);
-		}, values);
+	private @Nullable Read readOne(String statement, Object... values) throws SQLException {
+		return query(statement, (row) -> row.next() ? read(row) : null, values);
+	}
+
+	private static Read read(ResultSet row) throws SQLException {
+		String holders = row.getString(1);
+		long now = row.getLong(6);
+		return (holders == null) ? new Read(KeyState.FREE, now, ABSENT)
+				: new Read(KeyState.of(holders, row.getLong(2), row.getString(3), row.getLong(4)), now, row.getLong(5));
 	}
 
 	/**
-	 * Writes what has become of a row, and then notifies the waiter that was given the
-	 * key. Not in one statement: a notification takes a lock of the whole server, which
-	 * must not wait for the disk.
-	 * @return {@code false} if the row has changed since it was read
+	 * Notifies a waiter. Not in one statement with what has woken the waiter: a
+	 * notification takes a lock of the whole server, which must not wait for the disk.
 	 */
-	boolean write(String key, Row before, Row after) throws SQLException {
-		boolean written = change(key, before, after);
-		Row.Place next = after.next();
-		if (written && next != null && this.sql.platform == Platform.POSTGRESQL) {
-			notify(next, key);
-		}
-		return written;
-	}
-
-	// What was written stays written, so that this must not look like a refusal.
-	private void notify(Row.Place next, String key) {
+	void send(ReleaseNotification notification) {
+		String instance = notification.waiter().instance();
 		try {
-			changes(this.sql.notify, Statements.channel(this.sql.table, next.instance()),
-					next.owner() + " " + next.number() + " " + key);
+			changes(this.sql.notify, Statements.channel(this.sql.table, instance), notification.text());
 		}
 		catch (SQLException ex) {
-			logger.debug("{} learns by its next poll that it is next for lock '{}'", next.instance(),
-					LockException.printable(key), ex);
+			// What was written stays written, so that this must not look like a refusal.
+			logger.debug("{} learns by its next poll that it is next for lock '{}'", instance,
+					LockException.printable(notification.key()), ex);
 		}
 	}
 
-	private boolean change(String key, Row before, Row after) throws SQLException {
-		String waiters = after.writtenWaiters();
+	/**
+	 * Writes what has become of a key.
+	 * @return {@code false} if the row has changed since it was read
+	 */
+	boolean write(String key, Read before, KeyState after) throws SQLException {
 		Object bound = bind(key);
-		if (before.version() == Row.ABSENT) {
+		// A row is swept some time after its key became free.
+		long end = (after.end() > 0) ? after.end() : before.now();
+		if (before.version().equals(ABSENT)) {
 			try {
-				return changes(this.sql.insert, after.owner(), after.state().name(), after.end(), after.fencing(),
-						waiters, after.now(), after.now() + this.sql.keptFor(after.fencing()), bound);
+				return changes(this.sql.insert, after.holders(), end, after.waiters(), after.fencingToken(),
+						before.now(), before.now() + this.sql.keptFor(after.fencingToken()), bound);
 			}
 			catch (SQLException ex) {
 				if (SqlFailures.isDuplicate(ex)) {
@@ -215,8 +248,8 @@ record Session(Connection connection, Statements sql, Supervisor supervisor) {
 				throw ex;
 			}
 		}
-		return changes(after.isGivenSince(before) ? this.sql.give : this.sql.change, after.owner(),
-				after.state().name(), after.end(), after.fencing(), waiters, before.version(), bound);
+		return changes(after.gives(before.state()) ? this.sql.give : this.sql.change, after.holders(), end,
+				after.waiters(), after.fencingToken(), before.version(), bound);
 	}
 
 	/**
@@ -260,7 +293,7 @@ record Session(Connection connection, Statements sql, Supervisor supervisor) {
 	 * Deletes a row whose version is known.
 	 * @return {@code false} if the row is gone, or has changed
 	 */
-	boolean delete(String key, long version) throws SQLException {
+	boolean delete(String key, Object version) throws SQLException {
 		Object bound = bind(key);
 		return changes(Statements.of(this.sql.deleteExpired, 1), bound, bound, version);
 	}
@@ -269,8 +302,7 @@ record Session(Connection connection, Statements sql, Supervisor supervisor) {
 	 * Marks the table, unless it is marked. The row is never free.
 	 */
 	void mark(String mark) throws SQLException {
-		changes(this.sql.insert, mark, State.OWNER.name(), Long.MAX_VALUE, 0L, Row.NOBODY, 0L, Long.MAX_VALUE,
-				bind(Statements.MARK));
+		changes(this.sql.insert, mark, LATEST, Statements.NOBODY, 0L, 0L, LATEST, bind(Statements.MARK));
 	}
 
 	boolean execute(String statement) throws SQLException {

@@ -61,10 +61,10 @@ final class SqlFailures {
 	private static final Set<Integer> REFUSAL_CODES = Set.of(1104, 1175, 1193, 1665, 90013, 90079, 90116, 90146, 90149);
 
 	/**
-	 * A table that lacks its primary key, checks it late, or has more columns that need a
-	 * value.
+	 * A table that lacks its primary key, checks it late, has columns of other types, or
+	 * more columns that need a value.
 	 */
-	private static final Set<String> NO_FIT = Set.of("42P10", "55000", "23502");
+	private static final Set<String> NO_FIT = Set.of("42P10", "42804", "55000", "23502");
 
 	private static final Set<Integer> NO_RIGHT_CODES = Set.of(1142, 1143, 90040, 90096);
 

@@ -4,6 +4,7 @@ import java.nio.charset.StandardCharsets;
 import java.util.Collections;
 import java.util.UUID;
 
+import io.github.distributedlock.backend.KeyState;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -27,7 +28,12 @@ final class Statements {
 	 */
 	static final String MARK = " ";
 
-	private static final String COLUMNS = "owner, state, ends_at, fencing_token, waiters, version, sweep_at, lock_key";
+	/**
+	 * Written where nobody has a key, or nobody waits.
+	 */
+	static final String NOBODY = KeyState.FREE.holders();
+
+	private static final String COLUMNS = "holders, ends_at, waiters, fencing_token, version, sweep_at, lock_key";
 
 	/**
 	 * Commits without waiting for the disk. A change that gives nobody the key may get
@@ -43,11 +49,15 @@ final class Statements {
 	private static final String DURABLY = "set_config('synchronous_commit', coalesce("
 			+ "nullif(current_setting('synchronous_commit'), 'off'), 'on'), true)";
 
-	private static final String OWNED = " owner = ? and state = 'OWNER' and ends_at > {now}";
+	private static final String OWNED = " holders = ? and ends_at > {now}";
 
-	private static final String TAKE = " owner = ?, state = 'OWNER', ends_at = greatest({held}ends_at, {now} + ?), version = {held}version + 1";
-
-	private static final String IF_FREE_OR_OWN = " ({held}ends_at <= {now} or ({held}owner = ? and {held}state = 'OWNER'))";
+	/**
+	 * What is kept of a key that anybody may have who asks, as far as it can be told
+	 * without reading the texts.
+	 */
+	private static final String FREE = " ({held}waiters = {nobody} and ({held}holders = {nobody}"
+			+ " or ({held}ends_at <= {now} and ({held}holders like 'exclusive held by %'"
+			+ " or {held}holders like 'exclusive expiring by %'))))";
 
 	final Platform platform;
 
@@ -61,19 +71,22 @@ final class Statements {
 
 	final String renew;
 
-	final String readRenewed;
+	/**
+	 * Reads the rows of several keys.
+	 */
+	final String readAll;
 
 	final String read;
 
 	final String insert;
 
 	/**
-	 * Gives the key to another owner, or for longer.
+	 * Writes what gives somebody something.
 	 */
 	final String give;
 
 	/**
-	 * Changes something else.
+	 * Writes anything else.
 	 */
 	final String change;
 
@@ -119,47 +132,53 @@ final class Statements {
 		this.qualifier = qualifier;
 		boolean upserts = platform == Platform.POSTGRESQL;
 		String durably = upserts ? " returning " + DURABLY : "";
-		this.acquire = text(upserts ? "insert into {table} as held (" + COLUMNS
-				+ ") select ?, 'OWNER', {now} + ?, 0, {nobody}, {now}, {now} + " + keptFor(0) + ", ?"
-				// One that is busy is not locked, which would cost a commit.
-				+ " where not exists (select 1 from {table} as held where lock_key = ? and not" + IF_FREE_OR_OWN
-				+ ") on conflict (lock_key) do update set" + TAKE + " where" + IF_FREE_OR_OWN + durably
-				: "update {table} set" + TAKE + " where lock_key = ? and" + IF_FREE_OR_OWN);
-		String row = "select owner, state, ends_at, fencing_token, waiters, version, {now}"
-				+ " from (select 1 as one) always left join {table} on lock_key = ?";
+		String later = platform.plus("{now}", "?");
+		String time = platform.plus("timestamp '1970-01-01 00:00:00'", "?");
+		this.acquire = text(
+				upserts ? "insert into {table} as held (" + COLUMNS + ") select ?, " + later + ", {nobody}, 0, "
+						+ platform.micros("{now}") + ", " + platform.plus("{now}", String.valueOf(keptFor(0)))
+						// One that is busy is not locked, which would cost a commit.
+						+ ", ? where not exists (select 1 from {table} as held where lock_key = ? and not" + FREE
+						+ ") on conflict (lock_key) do update set holders = excluded.holders,"
+						+ " ends_at = excluded.ends_at, version = held.version + 1 where" + FREE + durably
+						: "update {table} set holders = ?, ends_at = " + later
+								+ ", version = version + 1 where lock_key = ? and" + FREE);
+		String columns = "holders, " + platform.micros("ends_at") + ", waiters, fencing_token, version, "
+				+ platform.micros("{now}");
+		String row = "select " + columns + " from (select 1 as one) always left join {table} on lock_key = ?";
 		this.read = text(row);
-		String release = "update {table} set ends_at = {now}, version = version + 1 where lock_key = ? and waiters = {nobody} and"
-				+ OWNED;
+		String release = "update {table} set holders = {nobody}, ends_at = {now}, version = version + 1"
+				+ " where lock_key = ? and waiters = {nobody} and" + OWNED;
 		// No table may have that name.
 		this.release = text(upserts ? "with released$ as (" + release + " returning " + QUICKLY + ") " + row
 				+ " where not exists (select 1 from released$)" : release);
-		this.leaveToExpire = text(
-				"update {table} set state = 'EXPIRING', ends_at = {now} + ?, version = version + 1 where lock_key = ? and"
-						+ OWNED + durably);
+		this.leaveToExpire = text("update {table} set holders = ?, ends_at = " + later
+				+ ", version = version + 1 where lock_key = ? and" + OWNED + durably);
 		// A limit is enough for sql_safe_updates where a small table is read whole.
 		String all = (upserts || platform == Platform.H2) ? "" : " {limit}";
-		String renewed = " where lock_key in ({keys}) and (lock_key, owner) in ({pairs}) and state = 'OWNER'"
-				+ " and ends_at > {now}";
-		this.renew = text("update {table} set ends_at = greatest(ends_at, {now} + ?), version = version + 1" + renewed
-				+ all + durably);
-		this.readRenewed = text("select lock_key, owner from {table}" + renewed + " {limit}");
-		this.insert = text(platform.insert + " into {table} (" + COLUMNS + ") values (?, ?, ?, ?, ?, ?, ?, ?)"
-				+ (upserts ? " on conflict do nothing" : "") + durably);
-		String change = text("update {table} set owner = ?, state = ?, ends_at = ?, fencing_token = ?, waiters = ?,"
-				+ " version = version + 1 where version = ? and lock_key = ?");
+		this.renew = text("update {table} set ends_at = greatest(ends_at, " + later
+				+ "), version = version + 1 where lock_key in ({keys}) and (lock_key, holders) in ({pairs})"
+				+ " and ends_at > {now}" + all + durably);
+		this.readAll = text("select " + columns + ", lock_key from {table} where lock_key in ({keys}) {limit}");
+		this.insert = text(platform.insert + " into {table} (" + COLUMNS + ") values (?, " + time + ", ?, ?, ?, " + time
+				+ ", ?)" + (upserts ? " on conflict do nothing" : "") + durably);
+		String change = text("update {table} set holders = ?, ends_at = " + time
+				+ ", waiters = ?, fencing_token = ?, version = version + 1 where version = ? and lock_key = ?");
 		this.give = change + durably;
 		this.change = change + (upserts ? " returning " + QUICKLY : "");
 		this.notify = "select pg_notify(?, ?), " + QUICKLY;
-		this.readDue = text("select lock_key, version, ends_at < {once} - " + keptFor(0)
-				+ " and (fencing_token = 0 or ends_at < {once} - " + keptFor(1) + "), ends_at <= {once} from {table}"
+		this.readDue = text("select lock_key, version, ends_at < " + platform.plus("{once}", "-" + keptFor(0))
+				+ " and (fencing_token = 0 or ends_at < " + platform.plus("{once}", "-" + keptFor(1))
+				+ "), ends_at <= {once} from {table}"
 				// In order, since planners may believe that most rows are due.
 				+ " where sweep_at < {once} order by sweep_at {limit}");
 		this.deleteExpired = text(
 				"delete from {table} where lock_key in ({keys}) and (lock_key, version) in ({pairs})" + all);
-		this.postpone = text("update {table} set sweep_at = ends_at + case when fencing_token = 0 then " + keptFor(0)
-				+ " else " + keptFor(1) + " end where lock_key in ({keys})" + all);
+		this.postpone = text("update {table} set sweep_at = case when fencing_token = 0 then "
+				+ platform.plus("ends_at", String.valueOf(keptFor(0))) + " else "
+				+ platform.plus("ends_at", String.valueOf(keptFor(1))) + " end where lock_key in ({keys})" + all);
 		this.place = text(platform.place()
-			.replace("{mark}", "coalesce((select owner from {table} where lock_key = '" + MARK + "'), {nobody})"));
+			.replace("{mark}", "coalesce((select holders from {table} where lock_key = '" + MARK + "'), {nobody})"));
 	}
 
 	/**
@@ -167,7 +186,7 @@ final class Statements {
 	 * @param fencingToken the last fencing token of the key, 0 if there was none
 	 */
 	long keptFor(long fencingToken) {
-		return Row.micros((fencingToken == 0) ? this.settings.retention() : this.settings.fencedRetention());
+		return Session.micros((fencingToken == 0) ? this.settings.retention() : this.settings.fencedRetention());
 	}
 
 	/**
@@ -211,7 +230,7 @@ final class Statements {
 			// PostgreSQL would read its clock for each row, and use no index.
 			.replace("{once}", postgres ? "(select {now})" : "{now}")
 			.replace("{table}", this.qualifier + this.table)
-			.replace("{nobody}", "'" + Row.NOBODY + "'")
+			.replace("{nobody}", "'" + NOBODY + "'")
 			.replace("{limit}", this.platform.limit.formatted(MOST_ROWS))
 			.replace("{now}", this.platform.now);
 	}

@@ -8,16 +8,18 @@ import java.util.List;
 import java.util.Locale;
 import java.util.Map;
 import java.util.Objects;
-import java.util.Set;
 import java.util.UUID;
 import java.util.stream.Collectors;
+import java.util.stream.IntStream;
 import java.util.stream.Stream;
 
 import io.github.distributedlock.LockBackendException;
 import io.github.distributedlock.LockException;
 import io.github.distributedlock.backend.Claim;
 import io.github.distributedlock.backend.Holder.State;
+import io.github.distributedlock.backend.KeyState;
 import io.github.distributedlock.backend.LockBackend.Renewal;
+import io.github.distributedlock.backend.OptimisticLockBackend.Read;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -39,13 +41,10 @@ final class TableCheck {
 	 */
 	private static final List<String> ENDINGS = List.of("e", "E", "e ", "\u00e9", "e\u0301", "\ud83d\ude00");
 
-	private static final int LONGEST_OWNER = 500;
-
 	/**
-	 * How many waiters the column has to hold: more than wait at once, and fewer than 64
-	 * kB.
+	 * How many holders and waiters the columns have to hold.
 	 */
-	private static final int WAITERS = 100;
+	private static final int MOST = 100;
 
 	private final Session session;
 
@@ -87,7 +86,7 @@ final class TableCheck {
 			}
 			throw ex;
 		}
-		if (session.read(check.keys.get(1)).version() != Row.ABSENT) {
+		if (session.read(check.keys.get(1)).version() != Session.ABSENT) {
 			for (String key : check.keys) {
 				session.delete(key, session.read(key).version());
 			}
@@ -198,33 +197,49 @@ final class TableCheck {
 	}
 
 	private void tryOut() throws SQLException {
-		Map<String, Row> written = new LinkedHashMap<>();
+		Map<String, KeyState> written = new LinkedHashMap<>();
 		for (String key : this.keys) {
-			Row row = longestRow(written.size());
-			if (!this.session.write(key, Row.absent(row.now()), row)) {
+			KeyState longest = longestState(written.size());
+			if (!this.session.write(key, nothing(written.size()), longest)) {
 				throw refusal("takes '" + LockException.printable(key) + "' for the same key as one of "
 						+ written.keySet().stream().map(LockException::printable).toList(), null);
 			}
-			written.put(key, row);
+			written.put(key, longest);
 		}
 		for (String key : List.of(this.keys.get(0), this.keys.get(this.keys.size() - 1))) {
-			checkWritten(key, Objects.requireNonNull(written.get(key)));
+			if (!isKept(key, Objects.requireNonNull(written.get(key)))) {
+				throw refusal("does not keep the longest values as they are written", null);
+			}
 		}
-		Row again = longestRow(written.size());
-		if (this.session.write(this.keys.get(0), Row.absent(again.now()), again)) {
+		keepsTimesOfUtc();
+		if (this.session.write(this.keys.get(0), nothing(written.size()), longestState(written.size()))) {
 			throw refusal("takes a key twice, so that a lock could have two owners", "delete from " + this.sql.table
 					+ ", and then: alter table " + this.sql.table + " add primary key (lock_key)");
 		}
 		tryOutSteps();
 	}
 
-	private void checkWritten(String key, Row written) throws SQLException {
-		Row read = this.session.read(key);
-		String waiters = this.session.value(this.sql.text("select waiters from {table} where lock_key = ?"),
-				this.sql.platform.bind(key));
-		if (!(read.owner().equals(written.owner()) && read.state() == written.state() && read.end() == written.end()
-				&& read.fencing() == written.fencing() && written.writtenWaiters().equals(waiters))) {
-			throw refusal("does not keep the longest values as they are written", null);
+	/**
+	 * A time of PostgreSQL that has a zone would be another one in each session.
+	 */
+	private void keepsTimesOfUtc() throws SQLException {
+		if (this.sql.platform == Platform.POSTGRESQL && "timestamp with time zone".equals(this.session.value(
+				this.sql.text("select pg_typeof(ends_at)" + " from {table} where lock_key = ?"), this.keys.get(0)))) {
+			throw refusal("has a time zone in ends_at", "alter table " + this.sql.table
+					+ " alter ends_at type timestamp(6) using ends_at at time zone 'UTC'");
+		}
+	}
+
+	private static Read nothing(int number) {
+		return new Read(KeyState.FREE, Session.LATEST + number, Session.ABSENT);
+	}
+
+	private boolean isKept(String key, KeyState written) throws SQLException {
+		try {
+			return this.session.read(key).state().equals(written);
+		}
+		catch (IllegalArgumentException ex) {
+			return false; // Cut off, or in other characters.
 		}
 	}
 
@@ -235,25 +250,33 @@ final class TableCheck {
 		// Few, since all steps together have the time of one command on some drivers.
 		List<Claim> claims = this.keys.stream().limit(2).map((key) -> Claim.of(key, "a:1", "a", LEASE)).toList();
 		for (Claim claim : claims) {
-			Row read = this.session.read(claim.key());
-			require(this.session.write(claim.key(), read,
-					new Row("nobody", State.OWNER, read.now(), 0, Map.of(), read.version(), read.now(), null)), "free",
-					claim);
+			require(this.session.write(claim.key(), this.session.read(claim.key()), KeyState.FREE), "free", claim);
 			require(this.session.acquire(claim), "acquire", claim);
 		}
 		Claim first = claims.get(0);
 		require(!this.session.acquire(Claim.of(first.key(), "b:1", "b", LEASE)), "refuse another owner", first);
+		Duration longer = LEASE.multipliedBy(2);
 		for (List<Claim> some : List.of(claims.subList(0, 1), claims)) {
-			Set<Renewal> renewals = some.stream().map(Renewal::of).collect(Collectors.toSet());
-			require(this.session.renew(List.copyOf(renewals), LEASE).equals(renewals), "renew", first);
+			this.session.renew(some.stream().map(Renewal::of).toList(), longer);
+			Map<String, Read> reads = this.session.readAll(some.stream().map(Claim::key).toList());
+			for (Claim claim : some) {
+				Read read = Objects.requireNonNull(reads.get(claim.key()));
+				require(isOwner(claim, read) && read.state().end() > read.now() + Session.micros(LEASE), "renew",
+						claim);
+			}
+			longer = longer.plus(LEASE);
 		}
 		require(this.session.releaseOrRead(first.key(), first.owner()) == null, "release", first);
 		require(this.session.acquire(first), "acquire again", first);
 		require(this.session.leaveToExpire(first.key(), first.owner(), LEASE), "leave to expire", first);
 		require(this.session.delete(first.key(), this.session.read(first.key()).version()), "delete", first);
 		for (Claim claim : claims.subList(1, claims.size())) {
-			require(this.session.read(claim.key()).isOwnedBy(claim.owner()), "keep", claim);
+			require(isOwner(claim, this.session.read(claim.key())), "keep", claim);
 		}
+	}
+
+	private static boolean isOwner(Claim claim, Read read) {
+		return read.state().holders().equals(KeyState.exclusiveHolder(claim.owner(), State.OWNER));
 	}
 
 	private void require(boolean done, String step, Claim claim) {
@@ -270,7 +293,7 @@ final class TableCheck {
 		String query = this.sql.text(switch (this.sql.platform) {
 			case POSTGRESQL -> "select 1 from pg_index join pg_attribute on attrelid = indrelid"
 					+ " and attnum = indkey[0] where attname = 'sweep_at' and indrelid = '{table}'::regclass";
-			case H2 -> "explain select 1 from {table} where sweep_at < 0";
+			case H2 -> "explain select 1 from {table} where sweep_at < {now}";
 			default -> "show index from {table} where Column_name = 'sweep_at' and Seq_in_index = 1";
 		});
 		String found = this.session.value(query);
@@ -287,20 +310,20 @@ final class TableCheck {
 	}
 
 	/**
-	 * Returns a row that fills its columns. Names of owners and waiters are ASCII, so
+	 * Returns a state that fills its columns. Names of owners and waiters are ASCII, so
 	 * that a connection may have any character set.
 	 */
-	private static Row longestRow(int number) {
-		Map<String, Row.Place> waiters = new LinkedHashMap<>();
-		long now = Long.MAX_VALUE / 2 + number;
-		for (int i = 0; i < WAITERS; i++) {
-			Row.Place place = new Row.Place("a-name@a-host/" + i + "#" + "i".repeat(100) + ":1", now, Long.MAX_VALUE,
-					Long.MAX_VALUE);
-			waiters.put(place.instance(), place);
-		}
-		String owner = "Owner " + number;
-		return new Row(owner + "o".repeat(LONGEST_OWNER - owner.length()), State.RESERVATION, now,
-				Long.MAX_VALUE - number, waiters, 0, now, null);
+	private static KeyState longestState(int number) {
+		String name = "a-name@a-host/" + number + "#" + "i".repeat(100) + ":";
+		String time = "2199-12-31T23:59:59.999999Z";
+		String holders = IntStream.range(0, MOST)
+			.mapToObj((each) -> "permit-999999999 held by " + name + each)
+			.collect(Collectors.joining("; "));
+		String waiters = IntStream.range(0, MOST)
+			.mapToObj((each) -> "fair " + name + each + " since " + time + " heard " + time + " claim 1 of " + name
+					+ each + " for 1000 ms made " + time)
+			.collect(Collectors.joining("; "));
+		return KeyState.of(holders, Session.LATEST + number, waiters + "; last heard " + time, Long.MAX_VALUE - number);
 	}
 
 	private LockBackendException refusal(String problem, @Nullable String statement) {

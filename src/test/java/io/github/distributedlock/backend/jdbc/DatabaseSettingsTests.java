@@ -166,7 +166,7 @@ class DatabaseSettingsTests {
 			}
 			fenced(store, other);
 			renewed(store, other);
-			deleted(store, new JdbcTemplate(admin), table);
+			deleted(platform, store, new JdbcTemplate(admin), table);
 		}
 	}
 
@@ -221,16 +221,23 @@ class DatabaseSettingsTests {
 		assertThat(store.renew(renewals.subList(2, 3))).as("of another").containsExactly(false);
 	}
 
-	private static void deleted(JdbcLockBackend store, JdbcTemplate admin, String table) {
+	private static void deleted(Platform platform, JdbcLockBackend store, JdbcTemplate admin, String table) {
 		for (int count = 1; count < 3; count++) {
 			for (int i = 0; i < count; i++) {
 				store.acquire(claim("old " + i, "old"));
 				store.release("old " + i, "old:1");
+				assertThat(admin.update(
+						"update " + table + " set ends_at = timestamp '1970-01-01 00:00:01',"
+								+ " sweep_at = timestamp '1970-01-01 00:00:01' where lock_key = ?",
+						platform.bind("old " + i)))
+					.isOne();
 			}
-			admin.update("update " + table + " set ends_at = 1, sweep_at = 1 where owner = 'old:1'");
 			store.deleteExpired();
-			assertThat(admin.queryForObject("select count(*) from " + table + " where owner = 'old:1'", Integer.class))
-				.isZero();
+			for (int i = 0; i < count; i++) {
+				assertThat(admin.queryForObject("select count(*) from " + table + " where lock_key = ?", Integer.class,
+						platform.bind("old " + i)))
+					.isZero();
+			}
 		}
 	}
 

@@ -28,7 +28,7 @@ class DestinationTests {
 
 	private static final Claim CLAIM = Claim.of("k", "a:1", "a", Duration.ofMinutes(10));
 
-	private static final String MARK = "select owner from distributed_lock where lock_key = ' '";
+	private static final String MARK = "select holders from distributed_lock where lock_key = ' '";
 
 	private final Router router = new Router();
 
@@ -109,9 +109,9 @@ class DestinationTests {
 			assertRefused(store);
 			// A replica that takes over has the same rows.
 			String mark = new JdbcTemplate(home).queryForObject(MARK, String.class);
-			new JdbcTemplate(replica).update("insert into distributed_lock (lock_key, owner, state, ends_at,"
-					+ " fencing_token, waiters, version, sweep_at) select ' ', ?, 'OWNER', 9223372036854775807, 0, '-', 0,"
-					+ " 9223372036854775807", mark);
+			new JdbcTemplate(replica).update("insert into distributed_lock (lock_key, holders, ends_at,"
+					+ " fencing_token, waiters, version, sweep_at) select ' ', ?, timestamp '9999-01-01 00:00:00', 0, '-', 0,"
+					+ " timestamp '9999-01-01 00:00:00'", mark);
 			this.router.choose(replica);
 			assertThat(store.acquire(CLAIM).acquired()).as("after a failover").isTrue();
 			// An operator empties the table.

@@ -12,6 +12,8 @@ import java.sql.Timestamp;
 import java.time.Clock;
 import java.time.Duration;
 import java.time.Instant;
+import java.time.LocalDateTime;
+import java.time.ZoneOffset;
 import java.time.temporal.ChronoUnit;
 import java.util.List;
 import java.util.OptionalLong;
@@ -26,8 +28,8 @@ import com.tngtech.archunit.core.importer.ClassFileImporter;
 import com.zaxxer.hikari.HikariDataSource;
 import io.github.distributedlock.LockBackendException;
 import io.github.distributedlock.LockHandle;
+import io.github.distributedlock.LockMode;
 import io.github.distributedlock.LockRequest;
-import io.github.distributedlock.LockStatus;
 import io.github.distributedlock.backend.Claim;
 import io.github.distributedlock.backend.LockBackend.Listening;
 import io.github.distributedlock.backend.LockBackend.Renewal;
@@ -40,6 +42,7 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.Arguments;
+import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.MethodSource;
 import org.junit.jupiter.params.provider.ValueSource;
 import org.springframework.jdbc.core.JdbcTemplate;
@@ -126,6 +129,10 @@ class JdbcLockBackendTests {
 		}
 	}
 
+	private static LocalDateTime now() {
+		return LocalDateTime.now(ZoneOffset.UTC);
+	}
+
 	private static DataSource manual(Connection connection) {
 		return new SingleConnectionDataSource(connection, true);
 	}
@@ -135,10 +142,12 @@ class JdbcLockBackendTests {
 	@Test
 	void peopleCanReadTheTable() {
 		this.backend.acquire(claim("order:\u00e9", "a"));
-		assertThat(this.database.queryForMap("select readable_key, owner, state from distributed_lock"))
+		assertThat(this.database.queryForMap("select * from distributed_lock"))
 			.containsEntry("readable_key", "order:\u00e9")
-			.containsEntry("owner", OWNER)
-			.containsEntry("state", "OWNER");
+			.containsEntry("holders", "exclusive held by " + OWNER)
+			.containsEntry("waiters", "-")
+			.hasEntrySatisfying("ends_at",
+					(end) -> assertThat(((Timestamp) end).toLocalDateTime()).isBetween(now(), now().plus(LEASE)));
 	}
 
 	@ParameterizedTest
@@ -213,9 +222,6 @@ class JdbcLockBackendTests {
 		this.backend.acquireOrRegister(claim("k", "dead-too"));
 		silence(Duration.ofSeconds(3));
 		this.backend.acquireOrRegister(claim("k", "b"));
-		assertThat(this.backend.inspect("k").waiters()).hasSize(3);
-		silence(Duration.ofSeconds(3));
-		assertThat(this.backend.inspect("k").waiters()).extracting(LockStatus.Waiter::instance).containsExactly("b");
 		this.backend.release("k", OWNER);
 		assertThat(this.backend.acquire(claim("k", "b")).acquired()).isTrue();
 		this.backend.release("k", "b:1");
@@ -228,7 +234,7 @@ class JdbcLockBackendTests {
 		this.backend.acquireOrRegister(claim("k", "b"));
 		this.backend.acquireOrRegister(claim("k", "c"));
 		for (int i = 0; i < 3; i++) {
-			silence(Duration.ofSeconds(3));
+			silence(Duration.ofSeconds(1));
 			this.backend.acquireOrRegister(claim("k", "c"));
 			this.backend.acquireOrRegister(claim("k", "b"));
 		}
@@ -246,9 +252,9 @@ class JdbcLockBackendTests {
 	private void silence(Duration time) {
 		String waiters = this.database.queryForObject("select waiters from distributed_lock", String.class);
 		this.database.update("update distributed_lock set waiters = ?",
-				Pattern.compile("(?<=@)\\d+")
+				Pattern.compile("\\S+Z")
 					.matcher(waiters)
-					.replaceAll((polled) -> String.valueOf(Long.parseLong(polled.group()) - Row.micros(time))));
+					.replaceAll((moment) -> Instant.parse(moment.group()).minus(time).toString()));
 	}
 
 	@Test
@@ -290,7 +296,7 @@ class JdbcLockBackendTests {
 		age("old", Duration.ofMinutes(11));
 		age("fenced", Duration.ofMinutes(11));
 		age("old fenced", Duration.ofHours(25));
-		this.database.update("update distributed_lock set sweep_at = 0");
+		this.database.update("update distributed_lock set sweep_at = timestamp '1970-01-01 00:00:00'");
 		this.backend.deleteExpired();
 		assertThat(this.database.queryForList("select readable_key from distributed_lock", String.class))
 			.containsExactlyInAnyOrder("owned", "recent", "fenced");
@@ -305,7 +311,7 @@ class JdbcLockBackendTests {
 		for (boolean swept : List.of(false, true)) {
 			assertThat(keptFor("fenced")).as("fenced, swept: %s", swept)
 				.isBetween(Duration.ofHours(23), Duration.ofHours(24));
-			this.database.update("update distributed_lock set sweep_at = 0");
+			this.database.update("update distributed_lock set sweep_at = timestamp '1970-01-01 00:00:00'");
 			this.backend.deleteExpired();
 			assertThat(keptFor("free")).isEqualTo(Duration.ofMinutes(10));
 			assertThat(keptFor("held")).isEqualTo(Duration.ofMinutes(10));
@@ -316,9 +322,9 @@ class JdbcLockBackendTests {
 	 * Returns for how long the row of a key is not swept after its lease has ended.
 	 */
 	private Duration keptFor(String key) {
-		return Duration.of(this.database
-			.queryForObject("select sweep_at - ends_at from distributed_lock where readable_key = ?", Long.class, key),
-				ChronoUnit.MICROS);
+		return Duration.of(this.database.queryForObject(
+				"select datediff(microsecond, ends_at, sweep_at) from distributed_lock where readable_key = ?",
+				Long.class, key), ChronoUnit.MICROS);
 	}
 
 	@Test
@@ -330,8 +336,66 @@ class JdbcLockBackendTests {
 	}
 
 	private void age(String key, Duration age) {
-		this.database.update("update distributed_lock set ends_at = ends_at - ? where readable_key = ?",
-				Row.micros(age), key);
+		this.database.update(
+				"update distributed_lock set ends_at = dateadd(microsecond, -?, ends_at) where readable_key = ?",
+				Session.micros(age), key);
+	}
+
+	// States that cannot be read
+
+	@ParameterizedTest
+	@CsvSource(delimiter = '|', quoteCharacter = '"', textBlock = """
+			holders | exclusive owned by b:1 | 'exclusive owned by b:1' describes no holder
+			holders | shared held by b:1; nobody | 'nobody' describes no holder
+			holders | free | 'free' describes no holder
+			waiters | exclusive b for ever | 'exclusive b for ever' describes no waiter
+			waiters | last heard today | 'today' is no time
+			""")
+	void aStateThatCannotBeReadIsNeverTakenForFree(String column, String text, String found) {
+		this.backend.acquireOrRegister(claim("k", "b"));
+		this.backend.release("k", "b:1");
+		this.database.update("update distributed_lock set " + column + " = ?", text);
+		Claim claim = claim("k", "a");
+		for (ThrowingCallable step : List.<ThrowingCallable>of(() -> this.backend.acquire(claim),
+				() -> this.backend.acquireOrRegister(claim), () -> this.backend.release("k", "b:1"),
+				() -> this.backend.pass("b:1", claim, true), () -> this.backend.inspect("k"),
+				() -> this.backend.leaveToExpire("k", "b:1", LEASE))) {
+			LockBackendException refusal = catchThrowableOfType(LockBackendException.class, step);
+			assertThat(refusal).hasMessageContainingAll("lock 'k'", found, "delete what is kept of the key");
+			assertThat(refusal.isRetryable()).isFalse();
+			assertThat(refusal.isNotCarriedOut()).isTrue();
+		}
+		assertThat(this.database.queryForObject("select " + column + " from distributed_lock", String.class))
+			.isEqualTo(text);
+	}
+
+	@Test
+	void aStateThatCannotBeReadCostsNoOtherLock() {
+		List<Claim> claims = List.of(claim("a", "a"), claim("b", "a"), claim("c", "a"));
+		claims.forEach(this.backend::acquire);
+		this.database.update("update distributed_lock set holders = 'anybody' where readable_key = 'b'");
+		assertThat(this.backend.renew(claims.stream().map(Renewal::of).toList())).containsExactly(true, false, true);
+	}
+
+	// Renewals
+
+	@Test
+	void readersAndPermitsAreRenewedOneByOneAndOwnersTogether() {
+		List<Claim> readers = List.of(claim("shared", "a").mode(LockMode.SHARED),
+				claim("shared", "b").mode(LockMode.SHARED));
+		List<Claim> permits = List.of(claim("limited", "a").permits(2), claim("limited", "b").permits(2));
+		List<Claim> owners = List.of(claim("k", "a"), claim("another", "a"));
+		List<Claim> all = Stream.of(readers, permits, owners).flatMap(List::stream).toList();
+		all.forEach((claim) -> assertThat(this.backend.acquire(claim).acquired()).isTrue());
+		assertThat(this.backend.downgrade("another", OWNER)).isTrue();
+		List<Renewal> renewals = all.stream()
+			.map((claim) -> new Renewal(claim.key(), claim.owner(), LEASE.multipliedBy(2), claim.mode()))
+			.toList();
+		assertThat(this.backend.renew(renewals)).hasSize(all.size()).containsOnly(true);
+		for (Claim claim : all) {
+			assertThat(this.backend.inspect(claim.key()).holders())
+				.allMatch((holder) -> holder.left().compareTo(LEASE) > 0, "renewed: " + claim.key());
+		}
 	}
 
 	// Start-up

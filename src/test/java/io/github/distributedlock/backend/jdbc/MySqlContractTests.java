@@ -1,5 +1,6 @@
 package io.github.distributedlock.backend.jdbc;
 
+import java.time.Duration;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
 
@@ -7,9 +8,12 @@ import com.zaxxer.hikari.HikariDataSource;
 import io.github.distributedlock.backend.LockBackend;
 import io.github.distributedlock.fixtures.RedisImages;
 import io.github.distributedlock.tck.LockBackendContractTests;
+import io.github.distributedlock.tck.SharedContractTests;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.Nested;
 import org.junit.jupiter.api.Tag;
+import org.junit.jupiter.api.TestInstance;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.condition.EnabledIf;
 import org.springframework.jdbc.core.JdbcTemplate;
@@ -23,7 +27,8 @@ import org.testcontainers.utility.DockerImageName;
 @Tag("thorough")
 @EnabledIf(value = "io.github.distributedlock.fixtures.RedisImages#isDockerThere",
 		disabledReason = "there is no Docker engine")
-class MySqlContractTests extends LockBackendContractTests {
+@TestInstance(TestInstance.Lifecycle.PER_CLASS)
+class MySqlContractTests {
 
 	private static final String IMAGE = "mysql:8.4";
 
@@ -61,16 +66,40 @@ class MySqlContractTests extends LockBackendContractTests {
 		this.server.stop();
 	}
 
-	@Override
-	protected LockBackend backend(String store) {
+	private LockBackend store() {
 		String table = "locks_" + this.tables.incrementAndGet();
 		new JdbcTemplate(this.pool).execute(Platform.MYSQL.schema(table));
 		return new JdbcLockBackend(this.pool, JdbcLockSettings.defaults().table(table));
 	}
 
-	@Override
-	protected boolean knowsWhoHears() {
-		return false;
+	@Nested
+	class OfOwnersAndTurns extends LockBackendContractTests {
+
+		@Override
+		protected LockBackend backend(String store) {
+			return store();
+		}
+
+		@Override
+		protected boolean knowsWhoHears() {
+			return false;
+		}
+
+	}
+
+	@Nested
+	class OfReadersFairOnesAndPermits extends SharedContractTests {
+
+		@Override
+		protected LockBackend backend(String store) {
+			return store();
+		}
+
+		@Override
+		protected Duration silence() {
+			return Rows.SILENCE;
+		}
+
 	}
 
 }

@@ -252,7 +252,7 @@ class PostgresFaultsTests {
 		Awaitility.await()
 			.ignoreExceptions()
 			.until(() -> count("distributed_lock where lock_key <> '" + Statements.MARK + "' and (waiters <> '"
-					+ Row.NOBODY + "' or ends_at > " + Platform.POSTGRESQL.now + ")") == 0);
+					+ Statements.NOBODY + "' or ends_at > " + Platform.POSTGRESQL.now + ")") == 0);
 	}
 
 	private int count(String rows) {

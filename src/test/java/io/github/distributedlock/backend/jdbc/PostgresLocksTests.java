@@ -6,6 +6,7 @@ import java.sql.Connection;
 import java.sql.SQLException;
 import java.sql.SQLTransientConnectionException;
 import java.time.Duration;
+import java.time.Instant;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
@@ -13,6 +14,7 @@ import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.function.Consumer;
+import java.util.regex.Pattern;
 import java.util.stream.IntStream;
 
 import javax.sql.DataSource;
@@ -178,7 +180,7 @@ class PostgresLocksTests {
 			Awaitility.await("the fourth attempt")
 				.until(() -> this.database
 					.queryForObject("select waiters from distributed_lock where lock_key = 'k'", String.class)
-					.matches("\\S+,4,\\d+"));
+					.contains(" claim 4 of "));
 			refuses.set(true);
 			held.close();
 			LockHandle granted = Patience.get(waiting, "the key");
@@ -208,16 +210,6 @@ class PostgresLocksTests {
 			store.pass("deaf:1", Claim.of("k", "deaf:2", "deaf", LEASE).number(1), true);
 			assertThat(store.release("k", "b:1")).as("granted").isTrue();
 			assertThat(store.acquire(claim("k", "c")).holder()).matches(Holder::isReservation);
-		}
-	}
-
-	@Test
-	void oneThatHearsNothingIsForgottenAllTheSame() {
-		try (JdbcLockBackend store = backend(pool)) {
-			hold(store, "k", "a");
-			store.acquireOrRegister(claim("k", "deaf").number(1));
-			store.forget(claim("k", "deaf"));
-			assertThat(store.inspect("k").waiters()).isEmpty();
 		}
 	}
 
@@ -279,8 +271,12 @@ class PostgresLocksTests {
 			store.listen("b", ear);
 			hold(store, "k", "a");
 			store.acquireOrRegister(claim("k", "b").number(1));
-			this.database.update("update distributed_lock set waiters = replace(waiters, split_part(waiters, '@', 2),"
-					+ " (split_part(split_part(waiters, '@', 2), ',', 1)::bigint - 2000000)::text || ',1,3000000') where lock_key = 'k'");
+			String waiters = this.database.queryForObject("select waiters from distributed_lock where lock_key = 'k'",
+					String.class);
+			this.database.update("update distributed_lock set waiters = ? where lock_key = 'k'",
+					Pattern.compile("\\S+Z")
+						.matcher(waiters)
+						.replaceAll((time) -> Instant.parse(time.group()).minusSeconds(3).toString()));
 			store.release("k", "a:1");
 			ear.awaitWake("k");
 			assertThat(ear.owners()).isEmpty();
@@ -342,7 +338,8 @@ class PostgresLocksTests {
 			hold(store, "k", "a");
 			store.acquireOrRegister(claim("k", "b"));
 			String channel = Statements.channel("distributed_lock", "b");
-			for (String payload : List.of("", "b", "b some key", "b 99999999999999999999 k", "stranger 0 k")) {
+			for (String payload : List.of("", "b", "exclusive b some key", "exclusive b 99999999999999999999 k",
+					"exclusive stranger 0 k", "something b 0 k")) {
 				this.database.queryForList("select pg_notify(?, ?)", channel, payload);
 			}
 			store.release("k", "a:1");

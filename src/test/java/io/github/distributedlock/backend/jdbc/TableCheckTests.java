@@ -41,14 +41,14 @@ class TableCheckTests {
 			'varbinary(1000)'        | 'varchar_ignorecase(1000)' | for the same key
 			'varbinary(1000)'        | 'varbinary(999)'           | create table if not exists
 			'varbinary(1000)'        | 'char(1000)'               | create table if not exists
-			'owner varchar(500)'     | 'owner varchar(499)'       | create table if not exists
-			'state varchar(12)'      | 'state varchar(5)'         | create table if not exists
-			'ends_at bigint'         | 'ends_at int'              | create table if not exists
+			'holders varchar'        | 'holders varchar(1000)'    | create table if not exists
+			'ends_at timestamp(6)'   | 'ends_at timestamp(3)'     | longest values
+			'ends_at timestamp(6)'   | 'ends_at bigint'           | create table if not exists
 			'fencing_token bigint'   | 'fencing_token double precision' | longest values
 			'waiters varchar'        | 'waiters varchar(1000)'    | create table if not exists
 			'version bigint not null' | 'version bigint not null, color int not null' | create table if not exists
 			'version bigint not null' | 'versions bigint not null' | drop table distributed_lock, and
-			'sweep_at bigint not null' | 'sweep int, sweep_at int not null' | create table if not exists
+			'sweep_at timestamp(6) not null' | 'sweep int, sweep_at bigint not null' | create table if not exists
 			""")
 	void anUnfitTableOfH2IsRefused(String ours, String theirs, String problem) {
 		try (HikariDataSource pool = H2.pool()) {
@@ -135,9 +135,11 @@ class TableCheckTests {
 				expect.of("collate \"C\"", "collate nocase", SAME);
 				expect.of("varchar(1000)", "char(1000)", SAME);
 				expect.of("varchar(1000)", "varchar(500)", SCHEMA);
-				expect.of("owner varchar(500)", "owner varchar(255)", SCHEMA);
+				expect.of("holders text", "holders varchar(255)", SCHEMA);
 				expect.of("waiters text", "waiters varchar(255)", SCHEMA);
-				expect.of("ends_at bigint", "ends_at int", SCHEMA);
+				expect.of("ends_at timestamp(6)", "ends_at timestamp(3)", "longest values");
+				expect.of("ends_at timestamp(6)", "ends_at timestamptz(6)", "time zone");
+				expect.of("ends_at timestamp(6)", "ends_at bigint", SCHEMA);
 				expect.of("fencing_token bigint", "fencing_token real", "longest values");
 				expect.of("create table", "create unlogged table", "set logged");
 			});
@@ -161,9 +163,10 @@ class TableCheckTests {
 						expect.of("varbinary(1000) primary key", "varbinary(1000), unique (lock_key(20))", SAME);
 						expect.of("varbinary(1000)", "varchar(700) collate utf8mb4_general_ci", SAME);
 						expect.of("varbinary(1000)", "varbinary(500)", SAME);
-						expect.of("owner varchar(500)", "owner varchar(255)", "longest values");
+						expect.of("holders mediumtext", "holders varchar(255)", "longest values");
 						expect.of("waiters mediumtext", "waiters varchar(1000)", "longest values");
-						expect.of("ends_at bigint", "ends_at int", "longest values");
+						expect.of("ends_at datetime(6)", "ends_at datetime(3)", "longest values");
+						expect.of("ends_at datetime(6)", "ends_at timestamp(6)", "longest values");
 						for (String engine : new String[] { "MyISAM", "Aria" }) {
 							expect.of("engine = InnoDB", "engine = " + engine, "engine = InnoDB");
 							softly.assertThat(new JdbcTemplate(pool).queryForObject(

@@ -54,6 +54,8 @@ final class TableReads extends DelegatingDataSource {
 	 */
 	private static final Pattern TAG = Pattern.compile("^/\\* lock \\w+ \\*/ ");
 
+	private static final String EPOCH = "timestamp '1970-01-01 00:00:00'";
+
 	private final Platform platform;
 
 	private final JdbcTemplate database;
@@ -96,12 +98,11 @@ final class TableReads extends DelegatingDataSource {
 		};
 		// Held, free, and free after a fenced hold. None is due, though most have ended.
 		this.database.execute("insert into distributed_lock"
-				+ " (lock_key, owner, state, ends_at, fencing_token, waiters, version, sweep_at) select " + key
-				+ ", 'other:1', 'OWNER', {now} + (case when mod(n, 4) = 0 then 600000000 else -3600000000 end),"
-					.replace("{now}", this.platform.now)
-				+ " case when mod(n, 4) < 2 then 1 else 0 end, '-', 1, {now} + 600000000".replace("{now}",
-						this.platform.now)
-				+ " from (" + numbers + ") numbers");
+				+ " (lock_key, holders, ends_at, fencing_token, waiters, version, sweep_at) select " + key
+				+ ", 'exclusive held by other:1', "
+				+ this.platform.plus(this.platform.now, "(case when mod(n, 4) = 0 then 600000000 else -3600000000 end)")
+				+ ", case when mod(n, 4) < 2 then 1 else 0 end, '-', 1, "
+				+ this.platform.plus(this.platform.now, "600000000") + " from (" + numbers + ") numbers");
 		this.database.execute(switch (this.platform) {
 			case POSTGRESQL -> "analyze distributed_lock";
 			default -> "analyze table distributed_lock";
@@ -134,14 +135,15 @@ final class TableReads extends DelegatingDataSource {
 			assertThat(store.renew(claims.stream().map(Renewal::of).toList())).hasSize(count).containsOnly(true);
 			store.deleteExpired();
 			int due = this.database.update(
-					"update distributed_lock set sweep_at = 0 where lock_key in (" + "?, ".repeat(2 * count) + "?)",
+					"update distributed_lock set sweep_at = " + EPOCH + " where lock_key in (" + "?, ".repeat(2 * count)
+							+ "?)",
 					IntStream.rangeClosed(0, 2 * count)
 						.mapToObj((number) -> this.platform
 							.bind((number < count) ? "renewed-" + number : "key-" + 3 * number))
 						.toArray());
 			assertThat(due).isGreaterThan(count);
 			store.deleteExpired();
-			assertThat(this.database.queryForObject("select count(*) from distributed_lock where sweep_at = 0",
+			assertThat(this.database.queryForObject("select count(*) from distributed_lock where sweep_at = " + EPOCH,
 					Integer.class))
 				.as("due")
 				.isZero();

@@ -1,0 +1,194 @@
+package io.github.distributedlock.backend.jdbc;
+
+import java.io.Serial;
+import java.sql.SQLException;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import java.util.stream.Collectors;
+
+import io.github.distributedlock.LockMode;
+import io.github.distributedlock.backend.AcquireResult;
+import io.github.distributedlock.backend.Claim;
+import io.github.distributedlock.backend.Holder.State;
+import io.github.distributedlock.backend.KeyState;
+import io.github.distributedlock.backend.OptimisticLockBackend;
+import io.github.distributedlock.backend.ReleaseNotification;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * The steps on the rows of the table, on one connection. What an owner alone does to a
+ * key that nobody waits for is one statement. Any other step reads a row, and writes the
+ * row if it is still the same. Confined to one thread.
+ */
+final class Rows extends OptimisticLockBackend {
+
+	/**
+	 * How often a waiter asks at least.
+	 */
+	static final Duration LONGEST_POLL = Duration.ofMillis(750);
+
+	/**
+	 * Longer than a waiter pauses, so that a waiter that is not notified comes in time.
+	 * This is what a waiter costs that has died.
+	 */
+	private static final Duration RESERVATION = LONGEST_POLL.plusMillis(100);
+
+	/**
+	 * With a pulse as long as a pause, every second question of a waiter is written at
+	 * least, or each one where keys are granted. So 100 requests of a JVM that wait for a
+	 * key make 3 statements a second, and the last sign of life of a waiter is 1.5 s old
+	 * at most, its last claim 750 ms.
+	 */
+	private static final Duration PULSE = LONGEST_POLL;
+
+	/**
+	 * Leaves a waiter 500 ms for a garbage collection or a slow answer. So a key is
+	 * granted to the dead for 1.25 s after their last question at most.
+	 */
+	static final Duration SILENCE = Duration.ofSeconds(2);
+
+	private final Session session;
+
+	/**
+	 * What was read just before a step.
+	 */
+	private @Nullable Read known;
+
+	private Rows(Session session) {
+		super(RESERVATION, SILENCE, PULSE);
+		this.session = session;
+	}
+
+	/**
+	 * A step on the rows.
+	 */
+	interface Step<T extends @Nullable Object> {
+
+		T run(Rows rows) throws SQLException;
+
+	}
+
+	private static final class Failure extends RuntimeException {
+
+		@Serial
+		private static final long serialVersionUID = 1L;
+
+		private final SQLException failure;
+
+		Failure(SQLException failure) {
+			super(null, failure, false, false);
+			this.failure = failure;
+		}
+
+	}
+
+	private interface Statement<T extends @Nullable Object> {
+
+		T run() throws SQLException;
+
+	}
+
+	/**
+	 * Runs a step.
+	 */
+	static <T extends @Nullable Object> T run(Session session, Step<T> step) throws SQLException {
+		try {
+			return step.run(new Rows(session));
+		}
+		catch (Failure ex) {
+			throw ex.failure;
+		}
+	}
+
+	private static <T extends @Nullable Object> T run(Statement<T> statement) {
+		try {
+			return statement.run();
+		}
+		catch (SQLException ex) {
+			throw new Failure(ex);
+		}
+	}
+
+	@Override
+	protected Read read(String key) {
+		Read read = this.known;
+		this.known = null;
+		return (read != null) ? read : run(() -> this.session.read(key));
+	}
+
+	@Override
+	protected boolean write(String key, Read before, KeyState after) {
+		return run(() -> this.session.write(key, before, after));
+	}
+
+	@Override
+	protected void send(ReleaseNotification notification) {
+		if (this.session.sql().platform == Platform.POSTGRESQL) {
+			this.session.send(notification);
+		}
+	}
+
+	@Override
+	public AcquireResult acquire(Claim claim) {
+		boolean alone = claim.features().isEmpty();
+		return (alone && run(() -> this.session.acquire(claim))) ? AcquireResult.ACQUIRED : super.acquire(claim);
+	}
+
+	@Override
+	public boolean release(String key, String owner) {
+		try {
+			run(() -> {
+				this.known = this.session.releaseOrRead(key, owner);
+				return true;
+			});
+		}
+		catch (IllegalArgumentException ex) {
+			return super.release(key, owner); // Which says the same of the key.
+		}
+		return this.known == null || super.release(key, owner);
+	}
+
+	@Override
+	public boolean leaveToExpire(String key, String owner, Duration rest) {
+		return run(() -> this.session.leaveToExpire(key, owner, rest)) || super.leaveToExpire(key, owner, rest);
+	}
+
+	/**
+	 * Renews leases. Reads the rows thereafter, since the number of changed rows does not
+	 * say which these were, and not every driver knows it.
+	 * @param renewals renewals of the same lease
+	 */
+	@Override
+	public List<Boolean> renew(List<Renewal> renewals) {
+		List<Renewal> alone = renewals.stream().filter((each) -> each.mode() == LockMode.EXCLUSIVE).toList();
+		Set<String> keys = renewals.stream().map(Renewal::key).collect(Collectors.toSet());
+		Map<String, Read> reads = run(() -> {
+			if (!alone.isEmpty()) {
+				this.session.renew(alone, alone.get(0).lease());
+			}
+			return this.session.readAll(keys);
+		});
+		Map<String, Read> unchanged = new HashMap<>(reads);
+		List<Boolean> renewed = new ArrayList<>(renewals.size());
+		for (Renewal renewal : renewals) {
+			Read read = reads.get(renewal.key());
+			if (read == null) {
+				renewed.add(false);
+			}
+			else if (renewal.mode() == LockMode.EXCLUSIVE
+					&& read.state().holders().equals(KeyState.exclusiveHolder(renewal.owner(), State.OWNER))) {
+				renewed.add(read.state().end() > read.now());
+			}
+			else {
+				this.known = unchanged.remove(renewal.key());
+				renewed.addAll(super.renew(List.of(renewal)));
+			}
+		}
+		return renewed;
+	}
+
+}
