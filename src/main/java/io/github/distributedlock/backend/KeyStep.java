@@ -537,7 +537,7 @@ class KeyStep {
 	 */
 	private void skipReservationOfDead(Waiter caller) {
 		Held first = this.holders.isEmpty() ? null : this.holders.get(0);
-		if (first == null || first.state() != State.RESERVATION || !first.kind().isFair()) {
+		if (first == null || first.state() != State.RESERVATION || !first.isExclusive()) {
 			return;
 		}
 		if (first.end() - this.now > this.settings.reservation) {
