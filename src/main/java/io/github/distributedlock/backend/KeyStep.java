@@ -214,6 +214,10 @@ class KeyStep {
 		Held held = owner(owner);
 		if (held != null) {
 			leave(held);
+			// An owner that has left the key before counts once.
+			this.holders = this.holders.stream()
+				.filter((each) -> each.state() != State.EXPIRING || !each.name().equals(owner))
+				.toList();
 			add(new Held(held.kind(), State.EXPIRING, owner, this.now + micros(rest)));
 		}
 		return held != null;
