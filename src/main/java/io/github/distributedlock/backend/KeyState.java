@@ -182,13 +182,6 @@ public final class KeyState {
 					: same.number == other.number && same.lease == other.lease && same.owner.equals(other.owner);
 		}
 
-		/**
-		 * Returns whether the waiter has asked only once.
-		 */
-		boolean isNew() {
-			return this.bid != null && !this.waiter.isFair() && this.heard <= this.since;
-		}
-
 	}
 
 	/**

@@ -47,8 +47,7 @@ import org.jspecify.annotations.Nullable;
 class KeyStep {
 
 	/**
-	 * Nobody has asked for so long: the queue is forgotten. A waiter that has asked only
-	 * once, so long ago, may ask without its name by now, and its silence says nothing.
+	 * If nobody has asked for so long, the queue is forgotten.
 	 */
 	private static final long FORGOTTEN = 10_000_000;
 
@@ -598,8 +597,7 @@ class KeyStep {
 		}
 		hear(caller);
 		long last = limit;
-		return groups((place) -> place.heard() <= last && !group(place.waiter()).equals(caller)
-				&& !(place.isNew() && this.now - place.heard() >= FORGOTTEN));
+		return groups((place) -> place.heard() <= last && !group(place.waiter()).equals(caller));
 	}
 
 	/**
@@ -631,8 +629,7 @@ class KeyStep {
 		long time = this.now - 1_000;
 		this.places = this.places.stream().map((place) -> {
 			Bid bid = place.bid();
-			return new Place(place.waiter(), Math.min(place.since(), time - 1), time,
-					(bid != null && bid.time() <= this.now) ? bid : null);
+			return new Place(place.waiter(), place.since(), time, (bid != null && bid.time() <= this.now) ? bid : null);
 		}).toList();
 		this.signs = new Signs(time, this.now);
 	}
