@@ -67,9 +67,10 @@ local function claimed(text)
 end
 
 -- Answers the claim of a waiter that has a place; nil or false if nothing is to be granted to it: it has none, or has
--- not asked lately, and may be dead.
+-- not asked lately, and may be dead, or would have the lock together with others: a grant is for one owner alone.
 local function claimBy(queue, waiter)
-	local text = queue.claims and redis.pcall('HGET', queue.claims, waiter)
+	local alone = not isReader(waiter) and not permitsOf(waiter)
+	local text = queue.claims and alone and redis.pcall('HGET', queue.claims, waiter)
 	local claim = type(text) == 'string' and claimed(text)
 	local age = claim and millis() - claim.heard
 	return claim and age >= 0 and age < SILENCE and claim
