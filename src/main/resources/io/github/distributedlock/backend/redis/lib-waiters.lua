@@ -180,20 +180,22 @@ end
 local function wakeNext(queue, caller)
 	-- First what needs no memory: a server that has none left still lets a script go on that has written.
 	redis.call('DEL', queue.lock)
-	if not oldest(queue) then
-		return
+	local waiter = oldest(queue)
+	local claim = waiter and claimBy(queue, waiter)
+	if not waiter or claim and grant(queue, waiter, claim) ~= false then
+		return -- If it was refused, so would be any other, and each keeps its place.
 	end
 	removeDead(queue, caller)
-	local waiter = oldest(queue)
+	waiter = oldest(queue)
 	while waiter do
 		if reservedMember(waiter) then
 			if admit(queue) then
 				return
 			end
 		else
-			local claim = claimBy(queue, waiter)
+			claim = claimBy(queue, waiter)
 			if claim and grant(queue, waiter, claim) ~= false then
-				return -- If it was refused, so would be any other, and each keeps its place.
+				return
 			end
 			local keepsPlace = isTicket(waiter)
 			if not keepsPlace then
