@@ -22,17 +22,20 @@ local function register(queue, waiter, timeToLive, number, lease, owner)
 	local last = redis.call('ZRANGE', queue.waiters, '-1', '-1', 'WITHSCORES')[2]
 	-- Times to live need not be written more than once a second.
 	local renews = not last or math.floor(last / 1000000) ~= math.floor(micros() / 1000000)
-	local claims, new = false, false
-	if queue.claims and number ~= '0' then
+	local mayBeGranted, reply = number ~= '0', nil
+	if queue.claims and mayBeGranted then
 		local claim = '0' .. number .. ' ' .. lease .. ' ' .. exact(millis()) .. ' ' .. owner
-		local written = redis.pcall('HSET', queue.claims, waiter, claim)
-		claims, new = type(written) == 'number', written == 1
+		reply = redis.pcall('HSET', queue.claims, waiter, claim)
 	elseif queue.claims then
-		redis.pcall('HDEL', queue.claims, waiter)
+		reply = redis.pcall('HDEL', queue.claims, waiter)
 	end
-	if claims and (new or renews) then
+	local written = type(reply) == 'number' -- Else something else is kept there, or memory is short.
+	local claims = written and mayBeGranted
+	-- The first in a second renews for all, also without a claim of its own.
+	if written and (renews or claims and reply == 1) then
 		redis.call('PEXPIRE', queue.claims, timeToLive)
-	elseif not claims then
+	end
+	if not claims then
 		redis.call('ZADD', queue.liveness, exact(millis()), groupOf(waiter))
 		redis.call('PEXPIRE', queue.liveness, timeToLive)
 	end
