@@ -583,36 +583,38 @@ class KeyStep {
 		long limit = this.now - this.settings.silence;
 		if (newest > this.now) {
 			pardonAll();
-			return Set.of();
+			limit = Long.MIN_VALUE;
 		}
-		if (newest <= limit) {
+		else if (newest <= limit) {
 			limit = pardon - 1_000;
 			this.signs = new Signs(this.signs.lastHeard(), this.now);
 		}
 		else if (pardon > limit) {
-			return Set.of();
+			limit = Long.MIN_VALUE;
 		}
 		else if (pardon > 0) {
 			this.signs = new Signs(this.signs.lastHeard(), 0);
 		}
-		hear(caller);
+		if (caller.isFair()) {
+			hear(caller);
+		}
 		long last = limit;
 		return groups((place) -> place.heard() <= last && !group(place.waiter()).equals(caller));
 	}
 
 	/**
-	 * Takes a group that calls for alive, if any of the group wait: a release is also a
-	 * sign of life of the fair requests of its instance.
+	 * Takes a step of an instance for a sign of life of its fair requests, which do not
+	 * ask while their instance has the key.
 	 */
-	private void hear(Waiter caller) {
-		boolean waits = this.places.stream()
-			.anyMatch((place) -> group(place.waiter()).equals(caller)
+	private void hear(Waiter group) {
+		boolean waited = this.before.places.stream()
+			.anyMatch((place) -> group(place.waiter()).equals(group)
 					&& !place.isWithin(Math.max(1, this.settings.pulse), this.now));
-		if (waits) {
+		if (waited) {
 			this.places = this.places.stream()
-				.map((place) -> group(place.waiter()).equals(caller) ? place.heard(this.now) : place)
+				.map((place) -> group(place.waiter()).equals(group) ? place.heard(this.now) : place)
 				.toList();
-			this.signs = new Signs(this.now, this.signs.pardon());
+			this.signs = new Signs(Math.max(this.signs.lastHeard(), this.now), this.signs.pardon());
 		}
 	}
 

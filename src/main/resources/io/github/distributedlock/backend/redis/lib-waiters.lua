@@ -79,7 +79,8 @@ local function resetSilence(queue, now)
 	redis.pcall('PEXPIRE', queue.liveness, redis.call('PTTL', queue.waiters))
 end
 
--- Answers the groups that were silent for too long. The group of the caller is not one of them. If no group was heard,
+-- Answers the groups that were silent for too long. The group of the caller is not one of them, and an owner speaks for
+-- the tickets of its instance, which do not ask while their instance has the lock. If no group was heard,
 -- the server was paused, and silence is reset; but not that of groups that have said nothing since the last reset, or
 -- requests that come too rarely to tell a silence would let the dead live for ever. It is reset, too, if a group was
 -- heard at a time that is yet to come: the clock was set back, by a step or a failover.
@@ -102,9 +103,11 @@ local function silentGroups(queue, caller)
 		resetSilence(queue, now)
 		limit = (reset or 0) - 1
 	elseif reset and reset > limit then
-		return {}
+		limit = -1
 	end
-	redis.pcall('ZADD', queue.liveness, 'XX', exact(now), group)
+	if isTicket(caller) then
+		redis.pcall('ZADD', queue.liveness, 'XX', exact(now), group)
+	end
 	local silent = {}
 	for other, last in pairs(heard) do
 		if other ~= group and last <= limit then
