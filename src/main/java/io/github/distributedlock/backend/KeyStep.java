@@ -42,7 +42,8 @@ import org.jspecify.annotations.Nullable;
  * waiter asked at a time that is yet to come, the clock was set back, and all are
  * pardoned, too.
  * <p>
- * The scripts of the store in Redis have the same rules.
+ * The scripts of the store in Redis have the same rules: {@code KeyStateInRedisTests}
+ * holds them against these.
  */
 class KeyStep {
 
@@ -547,7 +548,8 @@ class KeyStep {
 			// The clock was set back.
 			replace(first, first.until(this.now + this.settings.reservation));
 		}
-		if (caller.isFair() && !first.kind().equals(caller) && removeDead(caller).contains(group(first.kind()))) {
+		if (caller.isFair() && first.kind().isFair() && !first.kind().equals(caller)
+				&& removeDead(caller).contains(group(first.kind()))) {
 			this.holders = List.of();
 		}
 	}
