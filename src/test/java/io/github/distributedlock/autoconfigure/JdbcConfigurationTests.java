@@ -16,6 +16,7 @@ import io.github.distributedlock.DistributedLock;
 import io.github.distributedlock.LockBackendException;
 import io.github.distributedlock.LockHandle;
 import io.github.distributedlock.backend.jdbc.JdbcLockBackend;
+import io.github.distributedlock.faults.FaultTest;
 import io.github.distributedlock.fixtures.TcpRelay;
 import org.awaitility.Awaitility;
 import org.h2.tools.Server;
@@ -270,7 +271,8 @@ class JdbcConfigurationTests {
 		}
 	}
 
-	@Test
+	@FaultTest(value = "credentials rotated in the pool of the application, all sessions ended", with = "H2",
+			promise = "the lock is kept, another one can be had")
 	void theirPoolFollowsCredentialsThatAreRotated() throws SQLException {
 		DriverManagerDataSource admin = new DriverManagerDataSource(file() + ";DB_CLOSE_DELAY=-1", "sa", "");
 		new JdbcTemplate(admin).execute("create user shop password 'old' admin");

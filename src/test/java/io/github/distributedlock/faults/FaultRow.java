@@ -7,6 +7,7 @@ import java.util.function.Supplier;
 import io.github.distributedlock.DistributedLock;
 import io.github.distributedlock.fixtures.Client;
 import io.github.distributedlock.fixtures.Relay;
+import org.opentest4j.TestAbortedException;
 
 import org.springframework.boot.logging.LogLevel;
 import org.springframework.boot.logging.LoggingSystem;
@@ -77,12 +78,22 @@ final class FaultRow {
 	void run(FaultInjection fault) throws Exception {
 		List<String> broken = new ArrayList<>();
 		Outcome all = null;
-		for (int i = 0; i < TRIALS; i++) {
-			Outcome outcome = tryOut(fault);
-			broken.addAll(this.promise.brokenBy(outcome));
-			all = (all != null) ? all.and(outcome) : outcome;
+		String remark = FaultTable.BROKEN;
+		try {
+			for (int i = 0; i < TRIALS; i++) {
+				Outcome outcome = tryOut(fault);
+				broken.addAll(this.promise.brokenBy(outcome));
+				all = (all != null) ? all.and(outcome) : outcome;
+			}
+			remark = broken.isEmpty() ? this.promise.remark() : remark;
 		}
-		FaultTable.add(this.fault, this.client, all, broken.isEmpty() ? this.promise.remark() : "**broken**");
+		catch (TestAbortedException ex) {
+			remark = FaultTable.NOT_RUN;
+			throw ex;
+		}
+		finally {
+			FaultTable.add(this.fault, this.client, all, remark);
+		}
 		if (!broken.isEmpty()) {
 			throw new AssertionError(this.fault + " (" + this.client + "): " + String.join("; ", broken));
 		}

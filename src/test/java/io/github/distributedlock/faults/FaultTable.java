@@ -13,7 +13,10 @@ import java.time.ZoneOffset;
 import java.util.Locale;
 import java.util.Map;
 import java.util.Optional;
+import java.util.Set;
 import java.util.TreeMap;
+import java.util.TreeSet;
+import java.util.stream.Collectors;
 import java.util.stream.Stream;
 
 import io.github.distributedlock.fixtures.Client;
@@ -24,12 +27,24 @@ import redis.clients.jedis.Jedis;
 
 /**
  * The rows of this run, in {@code target/reliability.md}. Written anew with each row. The
- * JVMs of a run write one table together.
+ * JVMs of a run write one table together. Rows of the page that the run has not written
+ * say so.
  */
 final class FaultTable {
 
+	/** The remark of a row that does not keep its promise. */
+	static final String BROKEN = "**broken**";
+
+	/** The remark of a row that the run has left out. */
+	static final String NOT_RUN = "**not run**";
+
+	/** The classes that write rows, as Maven's {@code -Dtest} has it. */
+	static final String TESTS = "*FaultsTests,ClusterMembersTests,BlockedEventLoopTests,HangingCallsTests,JdbcConfigurationTests";
+
+	private static final Path PAGE = Path.of("src/docs/reliability.md");
+
 	private static final String HEAD = """
-			| fault | client | trials | holds | overlaps | longest orphan | longest overrun | loss noticed | left over | noise | remark |
+			| fault | client or database | trials | holds | overlaps | longest orphan | longest overrun | loss noticed | left over | noise | remark |
 			|---|---|---|---|---|---|---|---|---|---|---|
 			""";
 
@@ -48,13 +63,25 @@ final class FaultTable {
 	}
 
 	/**
-	 * Adds a row, or replaces it.
+	 * Adds a row of trials, or replaces it.
+	 * @param outcome what was measured; {@code null} if a trial failed before that
 	 */
-	static synchronized void add(String fault, Client client, Outcome outcome, String remark) {
-		String name = client.name().charAt(0) + client.name().substring(1).toLowerCase(Locale.ROOT);
+	static void add(String fault, Client client, Outcome outcome, String remark) {
+		add(row(fault, client, (outcome != null) ? cells(outcome) : unmeasured(0), remark));
+	}
+
+	/**
+	 * Adds a row of a test that measures nothing, or replaces it.
+	 * @param with the client or the database
+	 */
+	static void add(String fault, Object with, int trials, String remark) {
+		add(row(fault, with, unmeasured(trials), remark));
+	}
+
+	private static synchronized void add(String row) {
 		try {
 			Path classes = Path.of(FaultTable.class.getProtectionDomain().getCodeSource().getLocation().toURI());
-			write(classes.resolveSibling("reliability.md"), row(fault, name, outcome, remark));
+			write(classes.resolveSibling("reliability.md"), row);
 		}
 		catch (IOException | URISyntaxException ex) {
 			throw new IllegalStateException(ex);
@@ -65,24 +92,43 @@ final class FaultTable {
 		try (FileChannel channel = FileChannel.open(table, StandardOpenOption.CREATE, StandardOpenOption.READ,
 				StandardOpenOption.WRITE); FileLock lock = channel.lock()) {
 			String before = Files.readString(table);
+			Stream<String> known = before.startsWith(RUN) && before.contains(HEAD) ? rows(before)
+					: rows(Files.readString(PAGE)).map((each) -> faultAndClient(each) + unmeasured(0) + NOT_RUN + " |");
 			Map<String, String> rows = new TreeMap<>();
-			Stream<String> known = before.startsWith(RUN) && before.contains(HEAD)
-					? before.substring(before.indexOf(HEAD) + HEAD.length()).lines() : Stream.empty();
-			Stream.concat(known, Stream.of(row.strip())).forEach((each) -> rows.put(faultAndClient(each), each));
+			Stream.concat(known, Stream.of(row)).forEach((each) -> rows.put(faultAndClient(each), each));
 			channel.truncate(0);
 			Files.writeString(table, CONDITIONS + HEAD + String.join("\n", rows.values()) + "\n");
 		}
+	}
+
+	/** What breaks in the rows of the page. */
+	static Set<String> faultsOfPage() throws IOException {
+		return rows(Files.readString(PAGE)).map((row) -> row.substring(2, row.indexOf(" |", 2)))
+			.collect(Collectors.toCollection(TreeSet::new));
+	}
+
+	private static Stream<String> rows(String text) {
+		return text.substring(text.indexOf(HEAD) + HEAD.length()).lines();
 	}
 
 	private static String faultAndClient(String row) {
 		return row.substring(0, row.indexOf('|', row.indexOf('|', 1) + 1));
 	}
 
-	private static String row(String fault, String client, Outcome outcome, String remark) {
-		return "| %s | %s | %d | %d | %d | %s | %s | %s | %d keys, %d threads | %s | %s |%n".formatted(fault, client,
-				outcome.trials(), outcome.holds(), outcome.overlaps().size(), millis(outcome.orphan()),
-				millis(outcome.overrun()), told(outcome), outcome.keysLeft(), outcome.threadsLeft(),
-				millis(outcome.noise()), remark);
+	private static String row(String fault, Object with, String cells, String remark) {
+		String name = (with instanceof Client client)
+				? client.name().charAt(0) + client.name().substring(1).toLowerCase(Locale.ROOT) : with.toString();
+		return "| %s | %s %s%s |".formatted(fault, name, cells, remark);
+	}
+
+	private static String cells(Outcome outcome) {
+		return "| %d | %d | %d | %s | %s | %s | %d keys, %d threads | %s | ".formatted(outcome.trials(),
+				outcome.holds(), outcome.overlaps().size(), millis(outcome.orphan()), millis(outcome.overrun()),
+				told(outcome), outcome.keysLeft(), outcome.threadsLeft(), millis(outcome.noise()));
+	}
+
+	private static String unmeasured(int trials) {
+		return "| " + trials + " | – | – | – | – | – | – | – | ";
 	}
 
 	private static String told(Outcome outcome) {
@@ -111,12 +157,12 @@ final class FaultTable {
 			return """
 					%s: Redis %s, Jedis %s, Lettuce %s, JDK %s on %s with %d processors.
 					Lease %d ms, command timeout %d ms, watchdog every %d ms.
-					`./mvnw test -Dtest='*FaultsTests' -Dlock.faults.trials=%d`
+					`./mvnw test -Pthorough -Dtest='%s' -Dlock.faults.trials=%d`
 
 					""".formatted(LocalDate.now(ZoneOffset.UTC), redis.strip(), version(Jedis.class),
 					version(RedisClient.class), Runtime.version(), System.getProperty("os.name"),
 					Runtime.getRuntime().availableProcessors(), Trial.LEASE.toMillis(),
-					Trial.COMMAND_TIMEOUT.toMillis(), Trial.LEASE.toMillis() / 3, FaultRow.TRIALS);
+					Trial.COMMAND_TIMEOUT.toMillis(), Trial.LEASE.toMillis() / 3, TESTS, FaultRow.TRIALS);
 		}
 	}
 

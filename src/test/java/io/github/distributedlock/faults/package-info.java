@@ -29,6 +29,11 @@
  * {@link io.github.distributedlock.faults.RecordedWaiter} are JVMs of their own, which
  * can be stopped and killed.
  * <p>
+ * A test anywhere that needs no workload is a row by
+ * {@link io.github.distributedlock.faults.FaultTest}, with its client or database, and
+ * with what it asserts as the remark. Its class belongs into
+ * {@link io.github.distributedlock.faults.FaultTable#TESTS}.
+ * <p>
  * {@code -Dlock.faults.trials=20} repeats every fault so often, and
  * {@code -Dlock.faults.log=DEBUG} shows what the library has to say about it.
  * {@link io.github.distributedlock.fixtures.Variant} lets all rows run on another server,

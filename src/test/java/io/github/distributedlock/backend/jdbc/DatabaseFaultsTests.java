@@ -19,6 +19,7 @@ import com.zaxxer.hikari.HikariDataSource;
 import io.github.distributedlock.LockBackendException;
 import io.github.distributedlock.backend.Claim;
 import io.github.distributedlock.backend.LockBackend.Renewal;
+import io.github.distributedlock.faults.FaultTest;
 import io.github.distributedlock.fixtures.OwnThreads;
 import io.github.distributedlock.fixtures.Patience;
 import io.github.distributedlock.fixtures.ProcessSignals;
@@ -27,10 +28,7 @@ import org.awaitility.Awaitility;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Tag;
-import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.RegisterExtension;
-import org.junit.jupiter.params.ParameterizedTest;
-import org.junit.jupiter.params.provider.EnumSource;
 import org.springframework.jdbc.core.JdbcTemplate;
 
 import static org.assertj.core.api.Assertions.assertThat;
@@ -62,13 +60,14 @@ class DatabaseFaultsTests {
 	@BeforeAll
 	static void start() {
 		postgres = new Postgres();
-		mariaDb = new MariaDb();
 	}
 
 	@AfterAll
 	static void stop() {
 		postgres.close();
-		mariaDb.close();
+		if (mariaDb != null) {
+			mariaDb.close();
+		}
 	}
 
 	/**
@@ -102,7 +101,22 @@ class DatabaseFaultsTests {
 		}
 
 		int port() {
-			return (this == POSTGRESQL) ? postgres.server.getPort() : mariaDb.port();
+			if (this == POSTGRESQL) {
+				return postgres.server.getPort();
+			}
+			if (mariaDb == null) {
+				mariaDb = new MariaDb(); // Aborts the test if there is no such server.
+			}
+			return mariaDb.port();
+		}
+
+		@Override
+		public String toString() {
+			return switch (this) {
+				case POSTGRESQL -> "PostgreSQL";
+				case MARIADB -> "MariaDB";
+				case MARIADB_BY_MYSQL -> "MariaDB by MySQL's driver";
+			};
 		}
 
 		HikariConfig pool(int port) {
@@ -164,8 +178,8 @@ class DatabaseFaultsTests {
 	/**
 	 * Others can still connect: the server has no more sessions than the pools allow.
 	 */
-	@ParameterizedTest
-	@EnumSource
+	@FaultTest(value = "table locked by an operator",
+			promise = "sessions are at most those of the pools and four for each store; the locks are kept")
 	void aLockedTableTakesNoMoreSessionsThanThePoolsHave(Server server) throws SQLException {
 		JdbcTemplate admin = server.admin();
 		List<HikariDataSource> pools = new ArrayList<>();
@@ -238,7 +252,8 @@ class DatabaseFaultsTests {
 	/**
 	 * Whatever hangs: these sessions can neither be cancelled nor ended.
 	 */
-	@Test
+	@FaultTest(value = "table locked by an operator, sessions that wait for it frozen", with = "PostgreSQL",
+			promise = "sessions are at most those of the pool and four; the lock is kept")
 	void sessionsThatAreFrozenTakeNoFurtherOnes() throws SQLException {
 		JdbcTemplate admin = Server.POSTGRESQL.admin();
 		try (HikariDataSource own = (HikariDataSource) admin.getDataSource();
@@ -280,8 +295,8 @@ class DatabaseFaultsTests {
 		}
 	}
 
-	@ParameterizedTest
-	@EnumSource
+	@FaultTest(value = "all connections to the database swallowed by the network",
+			promise = "replaced before the lease ends, and the lock is kept")
 	void swallowedConnectionsAreReplacedBeforeALeaseEnds(Server server) {
 		JdbcTemplate admin = server.admin();
 		try (HikariDataSource own = (HikariDataSource) admin.getDataSource();
@@ -343,8 +358,9 @@ class DatabaseFaultsTests {
 	/**
 	 * The application shares its pool with the locks, and only reads.
 	 */
-	@ParameterizedTest
-	@EnumSource(names = { "POSTGRESQL", "MARIADB" })
+	@FaultTest(value = "database becomes read-only, its pool shared with the application",
+			with = { "POSTGRESQL", "MARIADB" },
+			promise = "each attempt to acquire fails, each read of the application succeeds")
 	void readsOfTheApplicationGoOnThoughTheServerBecomesReadOnly(Server server) throws SQLException {
 		JdbcTemplate admin = server.admin();
 		try (HikariDataSource own = (HikariDataSource) admin.getDataSource();

@@ -26,6 +26,7 @@ import io.github.distributedlock.LockRequest;
 import io.github.distributedlock.backend.Claim;
 import io.github.distributedlock.backend.LockBackend.Renewal;
 import io.github.distributedlock.engine.LockEngine;
+import io.github.distributedlock.faults.FaultTest;
 import io.github.distributedlock.fixtures.OwnThreads;
 import io.github.distributedlock.fixtures.Patience;
 import io.github.distributedlock.fixtures.TcpRelay;
@@ -79,7 +80,8 @@ class HangingCallsTests {
 
 	// A network that swallows
 
-	@Test
+	@FaultTest(value = "all connections to the database swallowed by the network", with = "H2 without a pool",
+			promise = "replaced before the lease ends, and the lock is kept")
 	void swallowedConnectionsAreReplaced() throws SQLException {
 		swallow((url) -> new DriverManagerDataSource(url), (store, claim) -> {
 			assertThat(ends(() -> store.renew(List.of(Renewal.of(claim))))).containsExactly(true);
@@ -91,7 +93,8 @@ class HangingCallsTests {
 	/**
 	 * This pool asks each connection whether it is valid, and waits without end.
 	 */
-	@Test
+	@FaultTest(value = "all connections to the database swallowed by the network", with = "H2 with Hikari's pool",
+			promise = "replaced before the lease ends, and the lock is kept")
 	void callsEndThoughThePoolHangsToo() throws SQLException {
 		swallow((url) -> {
 			HikariConfig config = new HikariConfig();

@@ -9,6 +9,7 @@ import java.util.stream.IntStream;
 
 import io.github.distributedlock.backend.Claim;
 import io.github.distributedlock.backend.LockBackend.Listening;
+import io.github.distributedlock.faults.FaultTest;
 import io.github.distributedlock.fixtures.Access;
 import io.github.distributedlock.fixtures.Client;
 import io.github.distributedlock.fixtures.Patience;
@@ -18,8 +19,6 @@ import io.github.distributedlock.fixtures.RedisServers.Server;
 import io.github.distributedlock.tck.Ear;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Tag;
-import org.junit.jupiter.params.ParameterizedTest;
-import org.junit.jupiter.params.provider.EnumSource;
 import redis.clients.jedis.Jedis;
 import redis.clients.jedis.Pipeline;
 
@@ -52,8 +51,8 @@ class ClusterMembersTests {
 		this.cluster.close();
 	}
 
-	@ParameterizedTest
-	@EnumSource
+	@FaultTest(value = "cluster scaled in, the removed node still answers",
+			promise = "whoever waits subscribes to another node, and hears of the next grant")
 	void aNodeThatWasRemovedAndStillAnswersIsLeft(Client client) {
 		this.cluster = RedisCluster.start(RedisServers.EMBEDDED, 3);
 		open(client);
@@ -66,8 +65,8 @@ class ClusterMembersTests {
 		assertHears(rest.get(0));
 	}
 
-	@ParameterizedTest
-	@EnumSource
+	@FaultTest(value = "all first masters of a cluster replaced, one after the other",
+			promise = "commands and subscriptions find the new ones, and whoever waits hears of the next grant")
 	void aSubscriptionComesBackWhenAllFirstMastersAreReplaced(Client client) {
 		this.cluster = RedisCluster.start(RedisServers.EMBEDDED, Access.OPEN, 3, 1, "cluster-node-timeout 1500");
 		open(client);

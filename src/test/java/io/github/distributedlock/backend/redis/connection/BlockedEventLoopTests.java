@@ -15,7 +15,6 @@ import io.netty.channel.Channel;
 import io.netty.channel.EventLoop;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Tag;
-import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.RegisterExtension;
 
 import org.springframework.dao.DataAccessException;
@@ -25,6 +24,7 @@ import org.springframework.data.redis.connection.lettuce.LettuceConnectionFactor
 
 import io.github.distributedlock.backend.redis.connection.Command.Verb;
 import io.github.distributedlock.backend.redis.connection.SignalConnector.SignalConnection;
+import io.github.distributedlock.faults.FaultTest;
 import io.github.distributedlock.fixtures.OwnThreads;
 import io.github.distributedlock.fixtures.Patience;
 import io.github.distributedlock.fixtures.TestRedis;
@@ -73,7 +73,8 @@ class BlockedEventLoopTests {
 		Patience.get(this.resources.shutdown(), "the end of the client's threads");
 	}
 
-	@Test
+	@FaultTest(value = "one of two event loops of the client blocked by the application", with = "Lettuce",
+			promise = "commands go on by a connection of the other")
 	void aConnectionIsReplacedByOneOfAnotherEventLoop() {
 		this.connections.shared().commands().run((link) -> link.call(GET));
 		blockEventLoops();
@@ -87,7 +88,8 @@ class BlockedEventLoopTests {
 	}
 
 	@Tag("thorough")
-	@Test
+	@FaultTest(value = "all event loops of the client blocked by the application", with = "Lettuce",
+			promise = "every call ends in time, also that which closes")
 	void nothingIsWaitedForWithoutBound() {
 		SignalConnection subscription = this.connections.signals().open();
 		this.connections.shared().commands().run((link) -> link.call(GET));
