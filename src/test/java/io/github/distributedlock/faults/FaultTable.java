@@ -41,7 +41,7 @@ final class FaultTable {
 	/** The classes that write rows, as Maven's {@code -Dtest} has it. */
 	static final String TESTS = "*FaultsTests,ClusterMembersTests,BlockedEventLoopTests,HangingCallsTests,JdbcConfigurationTests";
 
-	private static final Path PAGE = Path.of("src/docs/reliability.md");
+	static final Path PAGE = Path.of("src/docs/reliability.md");
 
 	private static final String HEAD = """
 			| fault | client or database | trials | holds | overlaps | longest orphan | longest overrun | loss noticed | left over | noise | remark |

@@ -3,6 +3,7 @@ package io.github.distributedlock.faults;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.List;
 import java.util.Set;
 import java.util.TreeSet;
 import java.util.regex.Pattern;
@@ -26,8 +27,10 @@ class FaultTableTests {
 		Set<String> faults = new TreeSet<>();
 		try (Stream<Path> files = Files.walk(Path.of("src/test/java"))) {
 			for (Path file : files.filter((each) -> each.toString().endsWith("Tests.java")).toList()) {
+				String name = file.getFileName().toString().replace(".java", "");
 				String source = Files.readString(file);
-				if (file.toString().endsWith("FaultsTests.java") || source.contains("@FaultTest(")) {
+				if (source.contains("import " + FaultTest.class.getName()) || isNamed(name)) {
+					assertThat(isNamed(name)).as("%s is run by %s", name, FaultTable.TESTS).isTrue();
 					ROW.matcher(source)
 						.results()
 						.map((row) -> (row.group(1) != null) ? row.group(1) : row.group(2))
@@ -36,6 +39,15 @@ class FaultTableTests {
 			}
 		}
 		assertThat(FaultTable.faultsOfPage()).isEqualTo(faults);
+	}
+
+	@Test
+	void thePageNamesTheClasses() throws IOException {
+		assertThat(Files.readString(FaultTable.PAGE)).contains("-Dtest='" + FaultTable.TESTS + "'");
+	}
+
+	private static boolean isNamed(String test) {
+		return test.endsWith("FaultsTests") || List.of(FaultTable.TESTS.split(",")).contains(test);
 	}
 
 }

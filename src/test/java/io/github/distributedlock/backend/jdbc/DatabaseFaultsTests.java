@@ -321,8 +321,8 @@ class DatabaseFaultsTests {
 	 * An operator keeps the row, and the server does not notice that a statement that
 	 * waits for it has lost its client.
 	 */
-	@ParameterizedTest
-	@EnumSource
+	@FaultTest(value = "statement cut off while it waits for a row, and its claim forgotten",
+			promise = "it is not carried out later, and the key stays free")
 	void aStatementThatIsCutOffIsNotCarriedOutOnceItsClaimIsForgotten(Server server) throws SQLException {
 		JdbcTemplate admin = server.admin();
 		try (HikariDataSource own = (HikariDataSource) admin.getDataSource();
