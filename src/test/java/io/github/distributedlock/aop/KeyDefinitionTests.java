@@ -5,6 +5,7 @@ import java.lang.annotation.RetentionPolicy;
 import java.nio.file.Path;
 import java.util.List;
 import java.util.Map;
+import java.util.concurrent.TimeUnit;
 
 import io.github.distributedlock.LockMode;
 import io.github.distributedlock.annotation.DistributedLock;
@@ -105,8 +106,8 @@ class KeyDefinitionTests {
 	@Test
 	void declaredTypeThatMayHaveText() {
 		try (AdvisorContext context = AdvisorContext.of(OpenTypes.class)) {
-			context.get(OpenTypes.class).buy("a", List.of("b"), new Basket(new OrderId("c")), 1);
-			assertThat(context.lock().keys()).containsExactly("a", "b", "c", "1");
+			context.get(OpenTypes.class).buy("a", List.of("b"), new Basket(new OrderId("c")), 1, TimeUnit.DAYS);
+			assertThat(context.lock().keys()).containsExactly("a", "b", "c", "1", "DAYS");
 		}
 	}
 
@@ -346,8 +347,8 @@ class KeyDefinitionTests {
 
 	static class OpenTypes {
 
-		@DistributedLock(key = { "#any", "#list", "#basket.id.value", "#number" })
-		public void buy(Object any, List<?> list, Basket basket, int number) {
+		@DistributedLock(key = { "#any", "#list", "#basket.id.value", "#number", "#unit" })
+		public void buy(Object any, List<?> list, Basket basket, int number, TimeUnit unit) {
 		}
 
 	}

@@ -204,7 +204,8 @@ class JdbcConfigurationTests {
 				named("lazy", new LazyConnectionDataSourceProxy(router)),
 				named("transactional", new TransactionAwareDataSourceProxy(new DelegatingDataSource(router))),
 				named("spied on", new SpyingDataSource(baomidou)), named("wrapped", new WrappingDataSource(router)),
-				named("named", new ReadWriteSplittingDataSource()));
+				named("named", new ReadWriteSplittingDataSource()), named("named and proxied",
+						(DataSource) new ProxyFactory(new ReadWriteSplittingDataSource()).getProxy()));
 	}
 
 	private static Arguments named(String name, DataSource dataSource) {

@@ -129,6 +129,20 @@ class JdbcLockBackendTests {
 		}
 	}
 
+	// A pool need not restore what a borrower has changed.
+	@Test
+	void connectionIsGivenBackAsItWas() throws SQLException {
+		try (Connection connection = this.pool.getConnection()) {
+			connection.setAutoCommit(false);
+			connection.setTransactionIsolation(Connection.TRANSACTION_SERIALIZABLE);
+			try (JdbcLockBackend store = backend(manual(connection))) {
+				assertThat(store.acquire(claim("k", "a")).acquired()).isTrue();
+			}
+			assertThat(connection.getAutoCommit()).isFalse();
+			assertThat(connection.getTransactionIsolation()).isEqualTo(Connection.TRANSACTION_SERIALIZABLE);
+		}
+	}
+
 	private static LocalDateTime now() {
 		return LocalDateTime.now(ZoneOffset.UTC);
 	}
@@ -300,6 +314,24 @@ class JdbcLockBackendTests {
 		this.backend.deleteExpired();
 		assertThat(this.database.queryForList("select readable_key from distributed_lock", String.class))
 			.containsExactlyInAnyOrder("owned", "recent", "fenced");
+	}
+
+	@Test
+	void rowsBehindManyThatStayAreDeleted() {
+		this.backend.acquire(claim("owned", "a"));
+		this.database.update("insert into distributed_lock (lock_key, holders, ends_at, waiters, fencing_token,"
+				+ " version, sweep_at) select stringtoutf8('owned' || x), holders, ends_at, waiters, fencing_token,"
+				+ " version, timestamp '1970-01-01 00:00:00' from distributed_lock, system_range(1, ?)",
+				Statements.MOST_ROWS);
+		this.backend.acquire(claim("old", "a"));
+		this.backend.release("old", OWNER);
+		age("old", Duration.ofMinutes(11));
+		this.database.update(
+				"update distributed_lock set sweep_at = timestamp '1970-01-02 00:00:00' where readable_key = 'old'");
+		this.backend.deleteExpired();
+		assertThat(this.database.queryForObject("select count(*) from distributed_lock where readable_key = 'old'",
+				Integer.class))
+			.isZero();
 	}
 
 	@Test
