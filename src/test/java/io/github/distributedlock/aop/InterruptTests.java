@@ -234,6 +234,21 @@ class InterruptTests extends AdvisedFixture<InterruptTests.Service> {
 	}
 
 	@Test
+	void interruptThatAnInnerMethodHasTakenDoesNotComeAgainWithThatOfTheNextOne() throws Exception {
+		this.service.run(() -> {
+			for (String key : new String[] { "a", "b" }) {
+				this.service.inner(() -> {
+					this.lock.lose(key);
+					assertThat(Thread.interrupted()).isTrue();
+					return null;
+				});
+			}
+			assertThat(Thread.currentThread().isInterrupted()).isFalse();
+			return null;
+		});
+	}
+
+	@Test
 	void methodBetweenDoesNotTakeTheInterruptOfTheOutermostOne() throws Exception {
 		this.service.run(() -> {
 			this.service.inner(() -> {

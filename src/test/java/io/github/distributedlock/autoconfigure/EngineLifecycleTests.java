@@ -2,15 +2,23 @@ package io.github.distributedlock.autoconfigure;
 
 import java.lang.reflect.Method;
 import java.util.List;
+import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CopyOnWriteArrayList;
+import java.util.concurrent.atomic.AtomicBoolean;
 
 import io.github.distributedlock.DistributedLock;
 import io.github.distributedlock.LockBackendException;
 import io.github.distributedlock.LockHandle;
 import io.github.distributedlock.LockRequest;
+import io.github.distributedlock.backend.ForwardingLockBackend;
 import io.github.distributedlock.backend.LockBackend;
 import io.github.distributedlock.backend.LockBackend.Listening;
+import io.github.distributedlock.backend.memory.InMemoryLockBackend;
+import io.github.distributedlock.fixtures.OwnThreads;
+import io.github.distributedlock.fixtures.Patience;
+import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.extension.RegisterExtension;
 import org.mockito.InOrder;
 
 import org.springframework.boot.LazyInitializationBeanFactoryPostProcessor;
@@ -32,6 +40,9 @@ import static org.mockito.Mockito.withSettings;
  * Tests for {@link EngineLifecycle}, and for the end of the beans.
  */
 class EngineLifecycleTests {
+
+	@RegisterExtension
+	final OwnThreads threads = new OwnThreads();
 
 	private final ApplicationContextRunner contextRunner = Contexts.inMemory();
 
@@ -90,6 +101,39 @@ class EngineLifecycleTests {
 			order.verify(listening).close();
 			order.verify(backend).close();
 		});
+	}
+
+	@Test
+	void stopThatEndsAfterTheNextStartLeavesTheConnectionsOpen() {
+		AtomicBoolean disconnected = new AtomicBoolean();
+		LockBackend backend = new ForwardingLockBackend(new InMemoryLockBackend()) {
+
+			@Override
+			public void disconnect() {
+				disconnected.set(true);
+			}
+
+		};
+		Contexts.withoutRedis().withBean("own", LockBackend.class, () -> backend).run((context) -> {
+			EngineLifecycle lifecycle = context.getBean(EngineLifecycle.class);
+			CompletableFuture<@Nullable Void> call = new CompletableFuture<>();
+			CompletableFuture<@Nullable Void> begun = new CompletableFuture<>();
+			CompletableFuture<Void> caller = CompletableFuture
+				.runAsync(() -> context.getBean(DistributedLock.class).run("key", () -> {
+					begun.complete(null);
+					Patience.get(call, "the end of the call");
+				}), this.threads);
+			Patience.get(begun, "a call inside a lock");
+			CompletableFuture<@Nullable Void> stopped = new CompletableFuture<>();
+			lifecycle.stop(() -> stopped.complete(null));
+			lifecycle.start();
+			assertThat(stopped).as("awaits the call").isNotDone();
+			call.complete(null);
+			Patience.get(stopped, "the end of the stop");
+			assertThat(disconnected).isFalse();
+			Patience.get(caller, "the end of the call");
+		});
+		assertThat(disconnected).as("by the last stop").isTrue();
 	}
 
 	private static void assertIsOpen(DistributedLock lock) {
