@@ -51,6 +51,11 @@ final class Rows extends OptimisticLockBackend {
 	 */
 	static final Duration SILENCE = Duration.ofSeconds(2);
 
+	/**
+	 * The age of a claim up to which it is granted.
+	 */
+	static final Duration LONGEST_BID = SILENCE.minus(PULSE);
+
 	private final Session session;
 
 	/**

@@ -15,6 +15,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Objects;
 import java.util.Set;
+import java.util.concurrent.atomic.AtomicReference;
 import java.util.stream.Collectors;
 import java.util.stream.Stream;
 
@@ -25,6 +26,7 @@ import io.github.distributedlock.backend.KeyState;
 import io.github.distributedlock.backend.LockBackend.Renewal;
 import io.github.distributedlock.backend.OptimisticLockBackend.Read;
 import io.github.distributedlock.backend.ReleaseNotification;
+import io.github.distributedlock.backend.Waiter;
 import org.jspecify.annotations.Nullable;
 import org.postgresql.PGConnection;
 import org.slf4j.Logger;
@@ -104,16 +106,39 @@ record Session(Connection connection, Statements sql, Supervisor supervisor) {
 	}
 
 	/**
-	 * Frees a key that its owner has alone, and that nobody waits for.
-	 * @return {@code null} if it is free now, else what is kept of the key
+	 * Frees a key that its owner has alone, and that nobody waits for. On PostgreSQL also
+	 * grants the key to the oldest waiter if that one has claimed it lately.
+	 * @return {@code null} if the owner has left the key, else what is kept of the key
 	 */
 	@Nullable Read releaseOrRead(String key, String owner) throws SQLException {
 		Object bound = bind(key);
 		String holder = KeyState.exclusiveHolder(owner, State.OWNER);
-		if (this.sql.platform == Platform.POSTGRESQL) {
-			return readOne(this.sql.release, bound, holder, bound);
+		if (this.sql.platform != Platform.POSTGRESQL) {
+			return changes(this.sql.release, bound, holder) ? null : read(key);
 		}
-		return changes(this.sql.release, bound, holder) ? null : read(key);
+		AtomicReference<@Nullable ReleaseNotification> granted = new AtomicReference<>();
+		Read kept = query(this.sql.release, (row) -> {
+			row.next();
+			String given = row.getString(7);
+			if (given == null) {
+				return read(row);
+			}
+			if (!given.equals(Statements.NOBODY)) {
+				String next = given.substring(KeyState.exclusiveHolder("", State.OWNER).length());
+				// The waiter may have claimed the key once more, or another one have come
+				// first, since that was read.
+				boolean same = next.equals(row.getString(8));
+				Waiter waiter = Waiter.exclusive(Claim.instanceOf(next));
+				granted.set(same ? ReleaseNotification.granted(key, waiter, next, row.getLong(9))
+						: ReleaseNotification.of(key, waiter));
+			}
+			return null;
+		}, bound, holder, bound);
+		ReleaseNotification notification = granted.get();
+		if (notification != null) {
+			send(notification);
+		}
+		return kept;
 	}
 
 	/**

@@ -59,6 +59,25 @@ final class Statements {
 			+ " or ({held}ends_at <= {now} and ({held}holders like 'exclusive held by %'"
 			+ " or {held}holders like 'exclusive expiring by %'))))";
 
+	/**
+	 * Frees a key that nobody waits for, without waiting for the disk; or grants it to
+	 * the oldest waiter if that one has claimed it alone, and lately. This is what
+	 * {@code KeyStep} does, in one step that no registration can come between.
+	 */
+	private static final String RELEASE_OR_GRANT = "update {table} set"
+			+ " holders = case when waiters = {nobody} then {nobody}"
+			+ " else 'exclusive held by ' || substring(waiters from ' of ([^ ]+) for ') end,"
+			+ " ends_at = {now} + case when waiters = {nobody} then interval '0'"
+			+ " else substring(waiters from ' for ([0-9]+) ms')::bigint * interval '1 ms' end,"
+			+ " waiters = case when waiters = {nobody} or substring(waiters from '; (.*)') like 'last heard %'"
+			+ " then {nobody} else substring(waiters from '; (.*)') end, version = version + 1"
+			+ " where lock_key = ? and" + OWNED + " and (waiters = {nobody} or (waiters ~"
+			+ " '^exclusive [^ ]+ since [^ ]+ heard [^ ]+ claim [0-9]+ of [^ ]+ for [0-9]+ ms made [^ ;]+;'"
+			+ " and {now} - substring(waiters from ' made ([^ ;]+);')::timestamp between interval '0' and interval '"
+			+ Rows.LONGEST_BID.toMillis() + " ms'))"
+			+ " returning holders as given, set_config('synchronous_commit', case when holders = {nobody} then 'off'"
+			+ " else coalesce(nullif(current_setting('synchronous_commit'), 'off'), 'on') end, true)";
+
 	final Platform platform;
 
 	final String table;
@@ -147,11 +166,14 @@ final class Statements {
 				+ platform.micros("{now}");
 		String row = "select " + columns + " from (select 1 as one) always left join {table} on lock_key = ?";
 		this.read = text(row);
-		String release = "update {table} set holders = {nobody}, ends_at = {now}, version = version + 1"
-				+ " where lock_key = ? and waiters = {nobody} and" + OWNED;
 		// No table may have that name.
-		this.release = text(upserts ? "with released$ as (" + release + " returning " + QUICKLY + ") " + row
-				+ " where not exists (select 1 from released$)" : release);
+		this.release = text(upserts
+				? "with released$ as (" + RELEASE_OR_GRANT + ") select " + columns
+						+ ", (select given from released$), substring(waiters from ' of ([^ ]+) for '),"
+						+ " substring(waiters from ' claim ([0-9]+) of ')"
+						+ " from (select 1 as one) always left join {table} on lock_key = ?"
+				: "update {table} set holders = {nobody}, ends_at = {now}, version = version + 1"
+						+ " where lock_key = ? and waiters = {nobody} and" + OWNED);
 		this.leaveToExpire = text("update {table} set holders = ?, ends_at = " + later
 				+ ", version = version + 1 where lock_key = ? and" + OWNED + durably);
 		// A limit is enough for sql_safe_updates where a small table is read whole.

@@ -23,6 +23,7 @@ import com.zaxxer.hikari.HikariConfig;
 import com.zaxxer.hikari.HikariDataSource;
 import io.github.distributedlock.LockHandle;
 import io.github.distributedlock.LockRequest;
+import io.github.distributedlock.LockStatus;
 import io.github.distributedlock.backend.Claim;
 import io.github.distributedlock.backend.Holder;
 import io.github.distributedlock.backend.LockBackend.Listening;
@@ -47,6 +48,7 @@ import org.springframework.jdbc.datasource.DelegatingDataSource;
 import org.springframework.jdbc.datasource.SingleConnectionDataSource;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.tuple;
 
 /**
  * What only a server shows: notifications, turns of several engines, and connections that
@@ -260,7 +262,10 @@ class PostgresLocksTests {
 			foreign.commit();
 			foreign.setAutoCommit(true);
 			assertThat(Patience.get(released, "the release")).isTrue();
-			ear.awaitGrant(claim("k", "b"));
+			ear.awaitWake("k");
+			// Its number is not told, since the claim came so late.
+			assertThat(store.inspect("k").holders()).extracting(LockStatus.Holder::owner, LockStatus.Holder::state)
+				.containsExactly(tuple("b:1", LockStatus.State.HELD));
 		}
 	}
 
