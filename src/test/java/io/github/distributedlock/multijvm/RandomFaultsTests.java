@@ -18,6 +18,7 @@ import java.util.function.IntFunction;
 import java.util.stream.Collectors;
 import java.util.stream.Stream;
 
+import io.github.distributedlock.backend.jdbc.Postgres;
 import io.github.distributedlock.fixtures.Client;
 import io.github.distributedlock.fixtures.JvmProcess;
 import io.github.distributedlock.fixtures.RandomFaults;
@@ -25,6 +26,7 @@ import io.github.distributedlock.fixtures.RedisSentinels;
 import io.github.distributedlock.fixtures.RedisServers;
 import io.github.distributedlock.fixtures.RedisServers.Server;
 import io.github.distributedlock.fixtures.Relay;
+import io.github.distributedlock.fixtures.TcpRelay;
 import io.github.distributedlock.fixtures.Variant;
 import io.github.distributedlock.multijvm.Survivor.Kind;
 import io.github.distributedlock.tck.History;
@@ -144,6 +146,37 @@ class RandomFaultsTests {
 				assertThat(commands.linesDuring(this::awaitHolds)).as("what is put to the test")
 					.anyMatch((line) -> line.contains(GRANTED));
 			}
+			check(rounds);
+		}
+	}
+
+	/**
+	 * Also when the server is killed, which loses what was not on its disk.
+	 */
+	@Test
+	void noTwoHoldsOverlapOnPostgres() throws InterruptedException {
+		try (Postgres server = new Postgres(); TcpRelay proxy = new TcpRelay(server.port())) {
+			server.createTable();
+			String url = server.url().replace(":" + server.port() + "/", ":" + proxy.port() + "/");
+			int rounds = survive(url, (millis) -> switch (this.random.nextInt(6)) {
+				case 0 -> {
+					server.killAndRestart();
+					yield () -> {
+					};
+				}
+				case 1 -> {
+					server.endSessions();
+					yield server::endSessions;
+				}
+				case 2 -> server.lockTable();
+				case 3 -> {
+					proxy.swallow();
+					yield () -> {
+					};
+				}
+				default -> () -> {
+				};
+			});
 			check(rounds);
 		}
 	}

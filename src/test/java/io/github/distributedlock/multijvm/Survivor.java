@@ -15,10 +15,14 @@ import java.util.concurrent.CompletionException;
 import java.util.concurrent.ThreadLocalRandom;
 import java.util.concurrent.locks.LockSupport;
 
+import com.zaxxer.hikari.HikariDataSource;
 import io.github.distributedlock.LockException;
 import io.github.distributedlock.LockHandle;
 import io.github.distributedlock.LockMode;
 import io.github.distributedlock.LockRequest;
+import io.github.distributedlock.backend.LockBackend;
+import io.github.distributedlock.backend.jdbc.JdbcLockBackend;
+import io.github.distributedlock.backend.jdbc.JdbcLockSettings;
 import io.github.distributedlock.backend.redis.RedisLockSettings;
 import io.github.distributedlock.engine.LockEngine;
 import io.github.distributedlock.fixtures.ChildJvm;
@@ -34,8 +38,8 @@ import org.springframework.data.redis.connection.RedisStandaloneConfiguration;
 /**
  * A JVM with a thread for each {@link Kind} of request, which wants locks again and
  * again, whatever fails, and writes down when it held them, in a file of that name, until
- * somebody ends it. Arguments: client, port of the server or ports of the Sentinels,
- * prefix of the locks, directory of the histories.
+ * somebody ends it. Arguments: client of Redis, port of the server or ports of the
+ * Sentinels or address of a database, prefix of the locks, directory of the histories.
  */
 final class Survivor {
 
@@ -103,17 +107,25 @@ final class Survivor {
 	}
 
 	public static void main(String[] arguments) throws InterruptedException, IOException {
-		RedisLockSettings settings = RedisLockSettings.defaults().commandTimeout(COMMAND_TIMEOUT).prefix(arguments[2]);
-		LockEngine engine = LockEngine
-			.builder(Client.valueOf(arguments[0]).backend(servers(arguments[1].split(",")), settings))
-			.watchdogTimeout(LEASE)
-			.build();
+		LockBackend store = arguments[1].startsWith("jdbc:") ? table(arguments[1])
+				: Client.valueOf(arguments[0])
+					.backend(servers(arguments[1].split(",")),
+							RedisLockSettings.defaults().commandTimeout(COMMAND_TIMEOUT).prefix(arguments[2]));
+		LockEngine engine = LockEngine.builder(store).watchdogTimeout(LEASE).build();
 		Survivor survivor = new Survivor(engine, Files.createDirectory(Path.of(arguments[3])));
 		for (Kind kind : Kind.values()) {
 			start(kind.name(), () -> survivor.surviveForEver(kind));
 		}
 		start("watch", survivor::watchForEver);
 		ChildJvm.awaitLine();
+	}
+
+	private static LockBackend table(String url) {
+		HikariDataSource pool = new HikariDataSource();
+		pool.setJdbcUrl(url);
+		pool.setMaximumPoolSize(Kind.values().length + 3);
+		pool.setInitializationFailTimeout(-1);
+		return new JdbcLockBackend(pool, JdbcLockSettings.defaults().commandTimeout(COMMAND_TIMEOUT));
 	}
 
 	private static RedisConfiguration servers(String[] ports) {

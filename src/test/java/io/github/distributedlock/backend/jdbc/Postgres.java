@@ -5,6 +5,7 @@ import java.io.UncheckedIOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.sql.Connection;
+import java.sql.SQLException;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.atomic.AtomicReference;
@@ -31,7 +32,10 @@ public final class Postgres implements AutoCloseable {
 		return Shared.POSTGRES.server;
 	}
 
-	Postgres() {
+	/**
+	 * Starts a server that survives a crash.
+	 */
+	public Postgres() {
 		this("on");
 	}
 
@@ -64,11 +68,55 @@ public final class Postgres implements AutoCloseable {
 		return new HikariDataSource(config);
 	}
 
+	public int port() {
+		return this.server.getPort();
+	}
+
+	public String url() {
+		return this.server.getJdbcUrl("postgres", "postgres");
+	}
+
+	public void createTable() {
+		new JdbcTemplate(this.server.getPostgresDatabase()).execute(Platform.POSTGRESQL.schema("distributed_lock"));
+	}
+
+	/**
+	 * Ends all sessions but the one that does it, with whatever they do.
+	 */
+	public void endSessions() {
+		new JdbcTemplate(this.server.getPostgresDatabase())
+			.queryForList("select pg_terminate_backend(pid) from pg_stat_activity where pid <> pg_backend_pid()"
+					+ " and backend_type = 'client backend'");
+	}
+
+	/**
+	 * Locks the table of the locks.
+	 * @return ends that
+	 */
+	public Runnable lockTable() {
+		try {
+			Connection connection = this.server.getPostgresDatabase().getConnection();
+			connection.setAutoCommit(false);
+			connection.createStatement().execute("lock table distributed_lock in access exclusive mode");
+			return () -> {
+				try {
+					connection.close();
+				}
+				catch (SQLException ex) {
+					throw new IllegalStateException(ex);
+				}
+			};
+		}
+		catch (SQLException ex) {
+			throw new IllegalStateException(ex);
+		}
+	}
+
 	/**
 	 * Kills the server with all its processes, as a loss of power does, and starts it
 	 * again as it was.
 	 */
-	void killAndRestart() {
+	public void killAndRestart() {
 		ProcessHandle postmaster = ProcessHandle.of(pid()).orElseThrow();
 		List<String> command = new ArrayList<>();
 		if (System.getProperty("user.name").equals("root")) {
