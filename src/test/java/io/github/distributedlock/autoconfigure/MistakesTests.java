@@ -140,8 +140,6 @@ class MistakesTests {
 						"several of them with commas between them"),
 				arguments("the name of a database for a store", Empty.class, List.of(BACKEND + "postgresql"),
 						"Invalid value 'postgresql'", "name redis, jdbc (for PostgreSQL,"),
-				arguments("permits in a database", Permits.class, List.of(JDBC), "requested as one of several permits",
-						"Action:", "Add redis to distributed-lock.backend and write store = \"redisLock\""),
 				arguments("properties of a store that is not configured", Empty.class,
 						List.of("distributed-lock.jdbc.table=shop_lock"),
 						"distributed-lock.jdbc.table is set, but no lock is kept there", "Add jdbc to it"),
