@@ -49,12 +49,7 @@ final class Rows extends OptimisticLockBackend {
 	 * Leaves a waiter 500 ms for a garbage collection or a slow answer. So a key is
 	 * granted to the dead for 1.25 s after their last question at most.
 	 */
-	static final Duration SILENCE = Duration.ofSeconds(2);
-
-	/**
-	 * The age of a claim up to which it is granted.
-	 */
-	static final Duration LONGEST_BID = SILENCE.minus(PULSE);
+	static final Duration SILENCE = Statements.LONGEST_BID.plus(PULSE);
 
 	private final Session session;
 

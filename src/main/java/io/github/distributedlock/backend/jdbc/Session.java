@@ -89,17 +89,13 @@ record Session(Connection connection, Statements sql, Supervisor supervisor) {
 
 	}
 
-	static long micros(Duration time) {
-		return time.toNanos() / 1_000;
-	}
-
 	/**
 	 * Gives a key that is free, and that nobody waits for, to the claim's owner alone.
 	 * @return {@code false} if that is not for this statement to decide
 	 */
 	boolean acquire(Claim claim) throws SQLException {
 		String holder = KeyState.exclusiveHolder(claim.owner(), State.OWNER);
-		long lease = micros(claim.lease());
+		long lease = Statements.micros(claim.lease());
 		Object key = bind(claim.key());
 		return (this.sql.platform == Platform.POSTGRESQL) ? changes(this.sql.acquire, holder, lease, key, key)
 				: changes(this.sql.acquire, holder, lease, key);
@@ -145,7 +141,7 @@ record Session(Connection connection, Statements sql, Supervisor supervisor) {
 	 * Leaves a lease to expire if its owner has the key alone.
 	 */
 	boolean leaveToExpire(String key, String owner, Duration rest) throws SQLException {
-		return changes(this.sql.leaveToExpire, KeyState.exclusiveHolder(owner, State.EXPIRING), micros(rest), bind(key),
+		return changes(this.sql.leaveToExpire, KeyState.exclusiveHolder(owner, State.EXPIRING), Statements.micros(rest), bind(key),
 				KeyState.exclusiveHolder(owner, State.OWNER));
 	}
 
@@ -153,7 +149,7 @@ record Session(Connection connection, Statements sql, Supervisor supervisor) {
 	 * Renews leases of owners that have their keys alone.
 	 */
 	void renew(List<Renewal> renewals, Duration lease) throws SQLException {
-		List<Object> values = new ArrayList<>(List.of(micros(lease)));
+		List<Object> values = new ArrayList<>(List.of(Statements.micros(lease)));
 		renewals.forEach((renewal) -> values.add(bind(renewal.key())));
 		for (Renewal renewal : renewals) {
 			values.add(bind(renewal.key()));

@@ -1,6 +1,7 @@
 package io.github.distributedlock.backend.jdbc;
 
 import java.nio.charset.StandardCharsets;
+import java.time.Duration;
 import java.util.Collections;
 import java.util.UUID;
 
@@ -60,6 +61,11 @@ final class Statements {
 			+ " or {held}holders like 'exclusive expiring by %'))))";
 
 	/**
+	 * The age of a claim up to which the key is granted to its waiter.
+	 */
+	static final Duration LONGEST_BID = Duration.ofMillis(1250);
+
+	/**
 	 * Frees a key that nobody waits for, without waiting for the disk; or grants it to
 	 * the oldest waiter if that one has claimed it alone, and lately. This is what
 	 * {@code KeyStep} does, in one step that no registration can come between.
@@ -74,7 +80,7 @@ final class Statements {
 			+ " where lock_key = ? and" + OWNED + " and (waiters = {nobody} or (waiters ~"
 			+ " '^exclusive [^ ]+ since [^ ]+ heard [^ ]+ claim [0-9]+ of [^ ]+ for [0-9]+ ms made [^ ;]+;'"
 			+ " and {now} - substring(waiters from ' made ([^ ;]+);')::timestamp between interval '0' and interval '"
-			+ Rows.LONGEST_BID.toMillis() + " ms'))"
+			+ LONGEST_BID.toMillis() + " ms'))"
 			+ " returning holders as given, set_config('synchronous_commit', case when holders = {nobody} then 'off'"
 			+ " else coalesce(nullif(current_setting('synchronous_commit'), 'off'), 'on') end, true)";
 
@@ -203,12 +209,16 @@ final class Statements {
 			.replace("{mark}", "coalesce((select holders from {table} where lock_key = '" + MARK + "'), {nobody})"));
 	}
 
+	static long micros(Duration time) {
+		return time.toNanos() / 1_000;
+	}
+
 	/**
 	 * Returns for how long the row of a released key is kept, in microseconds.
 	 * @param fencingToken the last fencing token of the key, 0 if there was none
 	 */
 	long keptFor(long fencingToken) {
-		return Session.micros((fencingToken == 0) ? this.settings.retention() : this.settings.fencedRetention());
+		return micros((fencingToken == 0) ? this.settings.retention() : this.settings.fencedRetention());
 	}
 
 	/**

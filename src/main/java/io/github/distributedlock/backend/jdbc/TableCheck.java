@@ -261,7 +261,7 @@ final class TableCheck {
 			Map<String, Read> reads = this.session.readAll(some.stream().map(Claim::key).toList());
 			for (Claim claim : some) {
 				Read read = Objects.requireNonNull(reads.get(claim.key()));
-				require(isOwner(claim, read) && read.state().end() > read.now() + Session.micros(LEASE), "renew",
+				require(isOwner(claim, read) && read.state().end() > read.now() + Statements.micros(LEASE), "renew",
 						claim);
 			}
 			longer = longer.plus(LEASE);

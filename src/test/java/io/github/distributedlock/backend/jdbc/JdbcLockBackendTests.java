@@ -370,7 +370,7 @@ class JdbcLockBackendTests {
 	private void age(String key, Duration age) {
 		this.database.update(
 				"update distributed_lock set ends_at = dateadd(microsecond, -?, ends_at) where readable_key = ?",
-				Session.micros(age), key);
+				Statements.micros(age), key);
 	}
 
 	// States that cannot be read
