@@ -1,5 +1,6 @@
 package io.github.distributedlock.autoconfigure;
 
+import java.lang.reflect.Constructor;
 import java.lang.reflect.Executable;
 import java.lang.reflect.Method;
 import java.time.Duration;
@@ -21,6 +22,7 @@ import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
+import org.springframework.beans.factory.annotation.Autowired;
 import org.springframework.beans.factory.BeanFactoryUtils;
 import org.springframework.beans.factory.ListableBeanFactory;
 import org.springframework.beans.factory.config.RuntimeBeanReference;
@@ -238,16 +240,34 @@ final class Stores {
 
 		@Override
 		public void postProcessMergedBeanDefinition(RootBeanDefinition definition, Class<?> type, String name) {
-			Method factory = definition.getResolvedFactoryMethod();
-			Stream<Executable> callables = (factory != null) ? Stream.of(factory)
-					: Stream.of(type.getDeclaredConstructors());
-			if (callables.flatMap((callable) -> Stream.of(callable.getParameters()))
+			if (callables(definition, type).flatMap((callable) -> Stream.of(callable.getParameters()))
 				.anyMatch((parameter) -> parameter.getName().equals(this.lock)
 						&& parameter.getType() == DistributedLock.class && parameter.getAnnotations().length == 0)) {
 				throw new LockDefinitionException(
 						"Bean '" + name + "' has a parameter " + this.lock
 								+ ", which would be the default lock, whatever the name of the parameter is",
 						"write @Qualifier(\"" + this.lock + "\") before the parameter", null);
+			}
+		}
+
+		/**
+		 * Returns what Spring certainly calls to make the bean, with what it injects.
+		 */
+		private static Stream<? extends Executable> callables(RootBeanDefinition definition, Class<?> type) {
+			Method factory = definition.getResolvedFactoryMethod();
+			if (definition.getInstanceSupplier() != null || definition.hasConstructorArgumentValues()) {
+				return Stream.empty();
+			}
+			if (factory != null) {
+				return Stream.of(factory);
+			}
+			try {
+				Constructor<?>[] all = type.getDeclaredConstructors();
+				return (all.length == 1) ? Stream.of(all)
+						: Stream.of(all).filter((each) -> each.isAnnotationPresent(Autowired.class));
+			}
+			catch (LinkageError ex) {
+				return Stream.empty(); // A parameter is of a class that is not there.
 			}
 		}
 

@@ -1,6 +1,7 @@
 package io.github.distributedlock.backend;
 
 import java.time.Duration;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.Set;
 import java.util.concurrent.ThreadLocalRandom;
@@ -153,9 +154,20 @@ public abstract class OptimisticLockBackend implements LockBackend {
 
 	@Override
 	public List<Boolean> renew(List<Renewal> renewals) {
-		return renewals.stream()
-			.map((renewal) -> step(renewal.key(), renewal, (step, each) -> step.renew(each.owner(), each.lease())))
-			.toList();
+		List<Boolean> owned = new ArrayList<>(renewals.size());
+		for (Renewal renewal : renewals) {
+			try {
+				owned.add(step(renewal.key(), renewal, (step, each) -> step.renew(each.owner(), each.lease())));
+			}
+			catch (LockBackendException ex) {
+				throw owned.isEmpty() ? ex
+						: LockBackendException.of(String.valueOf(ex.getMessage()))
+							.retryable(ex.isRetryable())
+							.cause(ex)
+							.build(); // The others were carried out.
+			}
+		}
+		return owned;
 	}
 
 	@Override
@@ -198,16 +210,26 @@ public abstract class OptimisticLockBackend implements LockBackend {
 	 * of its own
 	 */
 	private <A, T> T step(String key, A argument, BiFunction<KeyStep, A, T> action) {
-		for (int attempt = 1; attempt <= MOST_ATTEMPTS; attempt++) {
-			Read before = readState(key);
-			KeyStep step = begin(key, before.state, this.settings, before.now);
-			T answer = action.apply(step, argument);
-			KeyState after = step.state();
-			if (after == before.state || write(key, before, after)) {
-				step.notifications().forEach(this::send);
-				return answer;
+		boolean interrupted = false;
+		try {
+			for (int attempt = 1; attempt <= MOST_ATTEMPTS; attempt++) {
+				Read before = readState(key);
+				KeyStep step = begin(key, before.state, this.settings, before.now);
+				T answer = action.apply(step, argument);
+				KeyState after = step.state();
+				if (after == before.state || write(key, before, after)) {
+					step.notifications().forEach(this::send);
+					return answer;
+				}
+				// An interrupted thread would not pause.
+				interrupted |= Thread.interrupted();
+				LockSupport.parkNanos(ThreadLocalRandom.current().nextLong(attempt * CONFLICT_NANOS));
 			}
-			LockSupport.parkNanos(ThreadLocalRandom.current().nextLong(attempt * CONFLICT_NANOS));
+		}
+		finally {
+			if (interrupted) {
+				Thread.currentThread().interrupt();
+			}
 		}
 		throw LockBackendException
 			.of("Lock '" + LockException.printable(key) + "' was changed by others " + MOST_ATTEMPTS

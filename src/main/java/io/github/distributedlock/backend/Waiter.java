@@ -12,7 +12,7 @@ import org.jspecify.annotations.Nullable;
  * are another, and so are those with the same number of permits. Each fair request is a
  * waiter by itself.
  *
- * @param instance the engine that waits
+ * @param instance the engine that waits; without white space, colons and semicolons
  * @param mode which owners would have the key together
  * @param ticket the owner token of a fair request, which keeps its place until it has the
  * key or gives up; {@code null} for the other requests of the instance

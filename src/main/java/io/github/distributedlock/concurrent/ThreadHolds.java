@@ -17,16 +17,24 @@ import org.jspecify.annotations.Nullable;
  * What each thread holds by the locks of one {@link JdkLocks}, and how often. A thread
  * sees and changes only what it holds itself.
  * <p>
- * Invariants: a thread that holds nothing keeps nothing. No handle is closed here before
- * the lock was unlocked as often as it was locked. Others may close it.
+ * Invariants: a thread that holds nothing keeps nothing. A thread that has ended is
+ * forgotten before the number of threads has doubled. No handle is closed here before the
+ * lock was unlocked as often as it was locked. Others may close it.
  */
 final class ThreadHolds {
+
+	private static final int FEW = 64;
 
 	/**
 	 * By thread, and not at the thread: one that outlives the application would keep what
 	 * it never unlocks, and so the class loader.
 	 */
 	private final Map<Thread, Map<Name, Hold>> holds = new ConcurrentHashMap<>();
+
+	/**
+	 * So many threads may be kept until those are looked for that have ended.
+	 */
+	private volatile int most = FEW;
 
 	/**
 	 * Counts one more, if the thread holds that lock.
@@ -54,6 +62,10 @@ final class ThreadHolds {
 	}
 
 	void add(LockRequest request, LockHandle handle) {
+		if (this.holds.size() >= this.most) {
+			this.holds.keySet().removeIf((thread) -> !thread.isAlive());
+			this.most = 2 * Math.max(FEW, this.holds.size());
+		}
 		this.holds.computeIfAbsent(Thread.currentThread(), (thread) -> new HashMap<>())
 			.put(Name.of(request), new Hold(handle));
 	}

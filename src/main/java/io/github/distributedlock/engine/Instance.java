@@ -48,8 +48,8 @@ final class Instance implements Listening {
 	private static final int REMEMBERED = 1024;
 
 	/**
-	 * A token has two names, of the application and of the host. The column of a database
-	 * takes 500 characters.
+	 * A token has two names, of the application and of the host. PostgreSQL notifies with
+	 * 8,000 bytes at most.
 	 */
 	private static final int LONGEST_NAME = 128;
 

@@ -22,6 +22,7 @@ import reactor.core.publisher.Mono;
 import org.springframework.boot.autoconfigure.AutoConfiguration;
 import org.springframework.boot.autoconfigure.AutoConfigurations;
 import org.springframework.boot.test.context.runner.ApplicationContextRunner;
+import org.springframework.context.support.GenericApplicationContext;
 import org.springframework.context.ApplicationContext;
 import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Configuration;
@@ -51,6 +52,23 @@ class StoresTests {
 			assertThat(heldIn(context, (shop) -> shop.reactive().block(Patience.PATIENCE)))
 				.containsExactly("memoryLock");
 		});
+	}
+
+	@Test
+	void aParameterThatNobodyInjectsMayHaveTheNameOfALock() {
+		this.both
+			.withInitializer((context) -> ((GenericApplicationContext) context).registerBean(Given.class,
+					() -> new Given(context.getBean("memoryLock", DistributedLock.class))))
+			.withPropertyValues("distributed-lock.backend=redis,memory")
+			.run((context) -> assertThat(context.getBean(Given.class).lock()).isSameAs(context.getBean("memoryLock")));
+	}
+
+	record Given(DistributedLock memoryLock) {
+
+		DistributedLock lock() {
+			return this.memoryLock;
+		}
+
 	}
 
 	@Test

@@ -6,6 +6,7 @@ import java.util.List;
 
 import io.github.distributedlock.LockBackendException;
 import io.github.distributedlock.LockMode;
+import io.github.distributedlock.backend.LockBackend.Renewal;
 import io.github.distributedlock.backend.LockBackend.HandOverResult;
 import org.junit.jupiter.api.Test;
 
@@ -185,6 +186,25 @@ class KeyStepTests {
 			.matches(LockBackendException::isNotCarriedOut, "not carried out");
 	}
 
+	@Test
+	void interruptedThreadStaysInterruptedAfterAConflict() {
+		this.store.conflicts = 2;
+		Thread.currentThread().interrupt();
+		this.store.acquire(claim("a:1"));
+		assertThat(Thread.interrupted()).isTrue();
+	}
+
+	@Test
+	void renewalThatFailsBehindAnotherOneMayBeCarriedOut() {
+		acquired(claim("a:1"));
+		this.store.free = 1;
+		this.store.conflicts = Integer.MAX_VALUE;
+		List<Renewal> renewals = List.of(new Renewal("k", "a:1", LEASE.multipliedBy(2), LockMode.EXCLUSIVE),
+				new Renewal("k", "a:1", LEASE.multipliedBy(3), LockMode.EXCLUSIVE));
+		assertThatExceptionOfType(LockBackendException.class).isThrownBy(() -> this.store.renew(renewals))
+			.matches((failure) -> !failure.isNotCarriedOut(), "may be carried out");
+	}
+
 	private static Claim claim(String owner) {
 		return Claim.of("k", owner, Claim.instanceOf(owner), LEASE);
 	}
@@ -231,6 +251,11 @@ class KeyStepTests {
 		 */
 		private int conflicts;
 
+		/**
+		 * How many writes come before those.
+		 */
+		private int free;
+
 		private Store() {
 			super(RESERVATION, SILENCE);
 		}
@@ -246,7 +271,10 @@ class KeyStepTests {
 
 		@Override
 		protected boolean write(String key, Read before, KeyState after) {
-			if (this.conflicts > 0) {
+			if (this.free > 0) {
+				this.free--;
+			}
+			else if (this.conflicts > 0) {
 				this.conflicts--;
 				return false;
 			}

@@ -360,6 +360,11 @@ final class Connections implements AutoCloseable {
 			this.hangs = hangs;
 		}
 
+		@Override
+		public void broken() {
+			this.broken = true;
+		}
+
 		/**
 		 * Takes note that the server has yet to end the session, if that has a statement.
 		 */

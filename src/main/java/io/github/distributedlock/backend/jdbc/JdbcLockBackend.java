@@ -36,10 +36,11 @@ import org.slf4j.LoggerFactory;
  * database, and the table alone: no statement is part of the caller's transaction, none
  * waits for another one's, and each is committed before it is answered.
  * <p>
- * Each key has a row. A free key is acquired, and a key that nobody waits for is
- * released, by one statement. Any other step reads the row and writes it unless somebody
- * else has changed the row meanwhile. Waiters have places, so that JVMs take turns.
- * PostgreSQL notifies waiters; elsewhere they poll.
+ * Each key has a row. One statement takes a free key, renews leases, leaves one to
+ * expire, or releases a key; on PostgreSQL it also grants the key to who waits. Any other
+ * step reads the row and writes it unless somebody else has changed the row meanwhile.
+ * Waiters have places, so that JVMs take turns. PostgreSQL notifies waiters; elsewhere
+ * they poll.
  * <p>
  * Safe for use by many threads. Does no I/O before it is used.
  *

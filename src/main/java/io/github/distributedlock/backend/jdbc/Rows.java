@@ -10,6 +10,7 @@ import java.util.Map;
 import java.util.Set;
 import java.util.stream.Collectors;
 
+import io.github.distributedlock.LockBackendException;
 import io.github.distributedlock.LockMode;
 import io.github.distributedlock.backend.AcquireResult;
 import io.github.distributedlock.backend.Claim;
@@ -20,9 +21,10 @@ import io.github.distributedlock.backend.ReleaseNotification;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The steps on the rows of the table, on one connection. What an owner alone does to a
- * key that nobody waits for is one statement. Any other step reads a row, and writes the
- * row if it is still the same. Confined to one thread.
+ * The steps on the rows of the table, on one connection. One statement takes a free key,
+ * renews exclusive leases or leaves one to expire, or releases a key that its owner has
+ * alone and nobody waits for; on PostgreSQL also grants the key to who waits. Any other
+ * step reads a row, and writes the row if it is still the same. Confined to one thread.
  */
 final class Rows extends OptimisticLockBackend {
 
@@ -50,6 +52,11 @@ final class Rows extends OptimisticLockBackend {
 	 * granted to the dead for 1.25 s after their last question at most.
 	 */
 	static final Duration SILENCE = Statements.LONGEST_BID.plus(PULSE);
+
+	/**
+	 * The SQLState of a failure after which nobody knows what was carried out.
+	 */
+	private static final String MAY_BE_CARRIED_OUT = "40003";
 
 	private final Session session;
 
@@ -165,13 +172,26 @@ final class Rows extends OptimisticLockBackend {
 	@Override
 	public List<Boolean> renew(List<Renewal> renewals) {
 		List<Renewal> alone = renewals.stream().filter((each) -> each.mode() == LockMode.EXCLUSIVE).toList();
-		Set<String> keys = renewals.stream().map(Renewal::key).collect(Collectors.toSet());
-		Map<String, Read> reads = run(() -> {
+		run(() -> {
 			if (!alone.isEmpty()) {
 				this.session.renew(alone, alone.get(0).lease());
 			}
-			return this.session.readAll(keys);
+			return true;
 		});
+		try {
+			return readOrRenew(renewals);
+		}
+		catch (Failure ex) {
+			throw new Failure(new SQLException(ex.failure.getMessage(), MAY_BE_CARRIED_OUT, ex.failure));
+		}
+		catch (LockBackendException ex) {
+			throw new Failure(new SQLException(ex.getMessage(), MAY_BE_CARRIED_OUT, ex));
+		}
+	}
+
+	private List<Boolean> readOrRenew(List<Renewal> renewals) {
+		Set<String> keys = renewals.stream().map(Renewal::key).collect(Collectors.toSet());
+		Map<String, Read> reads = run(() -> this.session.readAll(keys));
 		Map<String, Read> unchanged = new HashMap<>(reads);
 		List<Boolean> renewed = new ArrayList<>(renewals.size());
 		for (Renewal renewal : renewals) {

@@ -72,6 +72,11 @@ record Session(Connection connection, Statements sql, Supervisor supervisor) {
 		 */
 		void abandoned(boolean hangs);
 
+		/**
+		 * The connection must not be used again.
+		 */
+		void broken();
+
 	}
 
 	/**
@@ -102,8 +107,8 @@ record Session(Connection connection, Statements sql, Supervisor supervisor) {
 	}
 
 	/**
-	 * Frees a key that its owner has alone, and that nobody waits for. On PostgreSQL also
-	 * grants the key to the oldest waiter if that one has claimed it lately.
+	 * Frees a key that its owner has alone, if nobody waits for the key. On PostgreSQL
+	 * also grants the key to the oldest waiter if that one has claimed it lately.
 	 * @return {@code null} if the owner has left the key, else what is kept of the key
 	 */
 	@Nullable Read releaseOrRead(String key, String owner) throws SQLException {
@@ -141,8 +146,8 @@ record Session(Connection connection, Statements sql, Supervisor supervisor) {
 	 * Leaves a lease to expire if its owner has the key alone.
 	 */
 	boolean leaveToExpire(String key, String owner, Duration rest) throws SQLException {
-		return changes(this.sql.leaveToExpire, KeyState.exclusiveHolder(owner, State.EXPIRING), Statements.micros(rest), bind(key),
-				KeyState.exclusiveHolder(owner, State.OWNER));
+		return changes(this.sql.leaveToExpire, KeyState.exclusiveHolder(owner, State.EXPIRING), Statements.micros(rest),
+				bind(key), KeyState.exclusiveHolder(owner, State.OWNER));
 	}
 
 	/**
@@ -243,6 +248,9 @@ record Session(Connection connection, Statements sql, Supervisor supervisor) {
 			changes(this.sql.notify, Statements.channel(this.sql.table, instance), notification.text());
 		}
 		catch (SQLException ex) {
+			if (SqlFailures.isOfConnection(ex)) {
+				this.supervisor.broken();
+			}
 			// What was written stays written, so that this must not look like a refusal.
 			logger.debug("{} learns by its next poll that it is next for lock '{}'", instance,
 					LockException.printable(notification.key()), ex);

@@ -1,6 +1,7 @@
 package io.github.distributedlock.backend.jdbc;
 
 import java.sql.SQLException;
+import java.util.Locale;
 import java.util.Set;
 
 import io.github.distributedlock.LockBackendException;
@@ -157,10 +158,16 @@ final class SqlFailures {
 	 * @param had whether it has connected before
 	 */
 	static LockBackendException withoutDriver(RuntimeException failure, boolean had) {
+		// As the pool says: "Failed to get driver instance".
+		boolean driver = String.valueOf(failure.getMessage()).toLowerCase(Locale.ROOT).contains("driver");
 		return LockBackendException
-			.of(LockException.printable("No connection for locks could be had: " + failure.getMessage()))
-			.remedy("correct spring.datasource.url, and see that the driver of that database is on the class path")
-			.retryable(had)
+			.of(LockException.printable("No connection for locks could be had: "
+					+ ((failure.getMessage() != null) ? failure.getMessage() : failure.toString())))
+			.remedy(driver
+					? "correct spring.datasource.url, and see that the driver of that database is on the class path"
+					: "see what that data source needs before it gives a connection: locks are also requested at the start and outside of"
+							+ " transactions")
+			.retryable(had || !driver)
 			.notCarriedOut(true)
 			.cause(failure)
 			.build();

@@ -20,7 +20,7 @@ import io.github.distributedlock.backend.ReleaseNotification;
  * A store in the memory of this JVM, for tests and the smallest applications. Engines
  * that share one exclude each other, as JVMs that share a Redis do.
  * <p>
- * Safe for use by many threads; does no I/O and never throws.
+ * Safe for use by many threads; does no I/O.
  *
  * @since 1.0
  */
