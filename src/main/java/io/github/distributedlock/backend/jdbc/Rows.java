@@ -51,7 +51,7 @@ final class Rows extends OptimisticLockBackend {
 	 * Leaves a waiter 500 ms for a garbage collection or a slow answer. So a key is
 	 * granted to the dead for 1.25 s after their last question at most.
 	 */
-	static final Duration SILENCE = Statements.LONGEST_BID.plus(PULSE);
+	static final Duration SILENCE = Duration.ofSeconds(2);
 
 	/**
 	 * The SQLState of a failure after which nobody knows what was carried out.

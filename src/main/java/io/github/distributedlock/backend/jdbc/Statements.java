@@ -61,7 +61,8 @@ final class Statements {
 			+ " or {held}holders like 'exclusive expiring by %'))))";
 
 	/**
-	 * The age of a claim up to which the key is granted to its waiter.
+	 * The age of a claim up to which the key is granted to its waiter: the silence of
+	 * {@code Rows} less its pulse.
 	 */
 	static final Duration LONGEST_BID = Duration.ofMillis(1250);
 
