@@ -134,7 +134,7 @@ public final class KeyState {
 		}
 
 		boolean isExclusive() {
-			return !this.kind.isShared() && !isPermit();
+			return !joins(this.kind);
 		}
 
 		Holder holder() {
@@ -336,6 +336,14 @@ public final class KeyState {
 	static String kind(Waiter waiter) {
 		return waiter.isFair() ? "fair"
 				: waiter.isShared() ? "shared" : (waiter.permits() > 1) ? "permit-" + waiter.permits() : "exclusive";
+	}
+
+	/**
+	 * Returns whether a waiter would have the key together with others: a reader, or one
+	 * that wants a permit.
+	 */
+	static boolean joins(Waiter waiter) {
+		return waiter.isShared() || waiter.permits() > 1;
 	}
 
 	static String nameOf(Waiter waiter) {

@@ -229,11 +229,7 @@ class KeyStep {
 	 */
 	void withdraw(Waiter waiter, Set<String> owners) {
 		unregister(waiter);
-		Held kept = reservation(waiter);
-		if (kept != null) {
-			remove(kept);
-		}
-		else if (isExclusive() && owners.stream().anyMatch(this::isOwned)) {
+		if (!giveUp(waiter) && isExclusive() && owners.stream().anyMatch(this::isOwned)) {
 			this.holders = List.of();
 		}
 		if (this.holders.isEmpty()) {
@@ -341,12 +337,11 @@ class KeyStep {
 		}
 		unregister(claim.waiter());
 		Held before = owner(claim.owner());
-		Held kept = reservation(claim.waiter());
 		if (isExclusive() && before == null) {
 			this.holders = List.of();
 		}
-		else if (kept != null && claim.permits() > 1 && registers) {
-			remove(kept);
+		else if (claim.permits() > 1 && registers) {
+			giveUp(claim.waiter());
 		}
 		long end = this.now + micros(claim.lease());
 		if (before == null) {
@@ -440,7 +435,7 @@ class KeyStep {
 			Place next = oldest();
 			Waiter waiter = next.waiter();
 			boolean bids = bid(next) != null;
-			if (waiter.isShared() || waiter.permits() > 1) {
+			if (KeyState.joins(waiter)) {
 				if (admit()) {
 					return;
 				}
@@ -482,7 +477,7 @@ class KeyStep {
 	 */
 	@Nullable Bid bid(Place place) {
 		Bid bid = place.bid();
-		boolean alone = !place.waiter().isShared() && place.waiter().permits() == 1;
+		boolean alone = !KeyState.joins(place.waiter());
 		long age = (bid != null) ? this.now - bid.time() : 0;
 		return (alone
 				&& (this.settings.silence == 0 || (age >= 0 && age < this.settings.silence - this.settings.pulse)))
@@ -498,16 +493,12 @@ class KeyStep {
 		boolean admitted = false;
 		while (!this.places.isEmpty()) {
 			Waiter waiter = oldest().waiter();
-			boolean joins = waiter.isShared() || waiter.permits() > 1;
-			if (!joins || !fits(waiter)) {
+			if (!KeyState.joins(waiter) || !fits(waiter)) {
 				return admitted;
 			}
 			unregister(waiter);
 			if (notify(waiter)) {
-				Held kept = reservation(waiter);
-				if (kept != null) {
-					remove(kept);
-				}
+				giveUp(waiter);
 				add(Held.reservation(waiter, this.now + this.settings.reservation));
 				admitted = true;
 			}
@@ -704,10 +695,21 @@ class KeyStep {
 	 */
 	void leave(Held held) {
 		remove(held);
-		Held kept = held.kind().isShared() ? reservation(Waiter.shared(held.kind().instance())) : null;
+		if (held.kind().isShared()) {
+			giveUp(Waiter.shared(held.kind().instance()));
+		}
+	}
+
+	/**
+	 * Gives up what is reserved for a waiter.
+	 * @return whether there was anything
+	 */
+	private boolean giveUp(Waiter waiter) {
+		Held kept = reservation(waiter);
 		if (kept != null) {
 			remove(kept);
 		}
+		return kept != null;
 	}
 
 	private void add(Held held) {

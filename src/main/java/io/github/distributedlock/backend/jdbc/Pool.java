@@ -30,7 +30,7 @@ final class Pool {
 	private final Duration timeout;
 
 	/**
-	 * Creates it.
+	 * Creates the pool of a data source.
 	 * @param timeout how long one command may take
 	 * @throws IllegalArgumentException if the connections would be those of the caller's
 	 * transactions

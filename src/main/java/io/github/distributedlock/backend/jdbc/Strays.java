@@ -47,7 +47,7 @@ final class Strays {
 	private final UnaryOperator<Set<String>> server;
 
 	/**
-	 * Creates it.
+	 * Creates the list of strays, which is empty.
 	 * @param timeout how long one command may take
 	 * @param server ends these sessions at the server, and returns those that are left
 	 */
