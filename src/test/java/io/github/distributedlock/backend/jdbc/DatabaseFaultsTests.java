@@ -47,6 +47,11 @@ class DatabaseFaultsTests {
 
 	private static final int POOL = 6;
 
+	/**
+	 * MariaDB repeats its answer to those who ask for waiting statements within 100 ms.
+	 */
+	private static final Duration MARIA_DB_KEEPS_ITS_ANSWER = Duration.ofMillis(250);
+
 	/** Sessions of a store beside its pool: three that may hang, and one that cancels. */
 	private static final int BESIDES = 4;
 
@@ -331,6 +336,7 @@ class DatabaseFaultsTests {
 				HikariDataSource pool = new HikariDataSource(server.pool(relay.port()));
 				JdbcLockBackend store = new JdbcLockBackend(pool,
 						JdbcLockSettings.defaults().commandTimeout(Patience.COMMAND))) {
+			pool.setConnectionTimeout(Patience.COMMAND.toMillis());
 			createTable(admin, server);
 			check(store);
 			Claim claim = claim("k", "a");
@@ -339,9 +345,21 @@ class DatabaseFaultsTests {
 			try (Connection operator = operators.getConnection(); Statement statement = operator.createStatement()) {
 				operator.setAutoCommit(false);
 				statement.execute("select * from distributed_lock for update");
-				CompletableFuture<Boolean> fails = CompletableFuture
-					.supplyAsync(() -> fails(() -> store.acquire(claim)), this.threads);
-				Awaitility.await().until(() -> admin.queryForObject(server.waiting, Integer.class) > 0);
+				AtomicBoolean cut = new AtomicBoolean();
+				CompletableFuture<Boolean> fails = CompletableFuture.supplyAsync(() -> {
+					boolean failed = fails(() -> store.acquire(claim));
+					while (failed && !cut.get()) {
+						failed = fails(() -> store.acquire(claim)); // It had no
+																	// connection.
+					}
+					return failed;
+				}, this.threads);
+				Awaitility.with()
+					.pollInterval(MARIA_DB_KEEPS_ITS_ANSWER)
+					.await()
+					.failFast("The request has not waited for the row", fails::isDone)
+					.until(() -> admin.queryForObject(server.waiting, Integer.class) > 0);
+				cut.set(true);
 				relay.cut();
 				assertThat(Patience.get(fails, "the end of the request")).isTrue();
 				Awaitility.await().ignoreExceptions().until(() -> {
