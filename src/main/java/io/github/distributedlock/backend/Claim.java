@@ -26,6 +26,14 @@ import org.jspecify.annotations.Nullable;
  */
 public record Claim(String key, String owner, Waiter waiter, Duration lease, boolean fenced, Grant grant) {
 
+	/**
+	 * Ends the owner token of an owner that may be asked to give its key back: a key that
+	 * may stay with its instance when nobody uses the key any more. A store that notifies
+	 * tells such an owner's instance of each attempt of another instance that finds the
+	 * key busy.
+	 */
+	public static final String RECALLABLE = "~";
+
 	private static final Grant NO_GRANT = new Grant(0, null, Set.of());
 
 	/**
@@ -86,6 +94,15 @@ public record Claim(String key, String owner, Waiter waiter, Duration lease, boo
 	public static String instanceOf(String owner) {
 		int colon = owner.indexOf(':');
 		return (colon < 0) ? owner : owner.substring(0, colon);
+	}
+
+	/**
+	 * Returns whether an owner may be asked to give its key back.
+	 * @param owner the owner token
+	 * @return whether the token ends with {@link #RECALLABLE}
+	 */
+	public static boolean isRecallable(String owner) {
+		return owner.endsWith(RECALLABLE);
 	}
 
 	/**

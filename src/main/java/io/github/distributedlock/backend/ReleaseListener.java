@@ -15,6 +15,16 @@ public interface ReleaseListener {
 	void onRelease(ReleaseNotification notification);
 
 	/**
+	 * Another instance has asked for a key whose owner is
+	 * {@linkplain Claim#isRecallable(String) recallable}. By default nothing is done: the
+	 * other instance waits for the release.
+	 * @param key the user's key
+	 * @param owner the owner that has the key in the store
+	 */
+	default void onRecall(String key, String owner) {
+	}
+
+	/**
 	 * Notifications may have been missed, since they did not arrive for a while, or the
 	 * server is another one now. What it was told before, it may have forgotten, so the
 	 * engine renews everything that is held.
