@@ -29,8 +29,8 @@ final class Setting {
 			- *Attempts* ask the server for a lock that the JVM does not have. To pass on one that it has is none.
 			- Waiters are threads of one JVM while another JVM holds the lock. They are drained when all of them have had it,
 			  counted from just before it is given back.
-			- Renewal is measured for the two that renew every lock unasked, with a lease of 30 s: processor time in 10 s,
-			  after a minute and a half in which their compilers come to rest.
+			- Renewal is measured for ours and Redisson, with a lease of 30 s: processor time in 10 s, after a minute and a half
+			  in which their compilers come to rest. Lock4j, whose annotation renews by default, too, is not measured.
 
 			""";
 
