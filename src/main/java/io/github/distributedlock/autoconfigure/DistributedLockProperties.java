@@ -66,17 +66,10 @@ record DistributedLockProperties(@DefaultValue("true") boolean enabled, @Default
 	}
 
 	/**
-	 * Stops the start if a property still has its former name: ignored, it would change
-	 * all leases without a word. Or if a number means milliseconds, where seconds are
-	 * usually meant.
+	 * Stops the start if a number means milliseconds, where seconds are usually meant.
 	 */
 	static void refuseMistakes(Environment environment) {
 		Binder binder = Binder.get(environment);
-		binder.bind("distributed-lock.lease-time", String.class).ifBound((value) -> {
-			throw new InvalidConfigurationPropertyValueException("distributed-lock.lease-time", value,
-					"it is called distributed-lock.watchdog-timeout now: write that, with the same value."
-							+ " (A leaseTime, of an annotation or a request, is the opposite: fixed and never renewed.)");
-		});
 		for (String name : List.of("wait-time", "warn-held-after", "redis.command-timeout", "redis.replica-ack-timeout",
 				"jdbc.command-timeout")) {
 			binder.bind("distributed-lock." + name, String.class).ifBound((value) -> {

@@ -34,14 +34,11 @@ import org.junit.jupiter.params.provider.ValueSource;
 import org.springframework.boot.autoconfigure.EnableAutoConfiguration;
 import org.springframework.boot.context.properties.bind.Binder;
 import org.springframework.boot.context.properties.bind.UnboundConfigurationPropertiesException;
-import org.springframework.boot.context.properties.source.InvalidConfigurationPropertyValueException;
 import org.springframework.boot.json.JsonParserFactory;
 import org.springframework.boot.test.system.CapturedOutput;
 import org.springframework.boot.test.system.OutputCaptureExtension;
 import org.springframework.context.annotation.Configuration;
 import org.springframework.context.annotation.Import;
-import org.springframework.core.env.MapPropertySource;
-import org.springframework.core.env.SystemEnvironmentPropertySource;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
@@ -144,23 +141,6 @@ class DistributedLockPropertiesTests {
 				.rootCause()
 				.isInstanceOf(UnboundConfigurationPropertiesException.class)
 				.hasMessageContaining(property.split("=")[0]));
-	}
-
-	@ParameterizedTest
-	@ValueSource(strings = { "distributed-lock.lease-time=20s", "distributed-lock.leaseTime=20s",
-			"DISTRIBUTEDLOCK_LEASETIME=20s", "DISTRIBUTED_LOCK_LEASE_TIME=20s" })
-	void formerNameOfTheWatchdogTimeoutStopsTheStart(String property) {
-		Map<String, Object> source = Map.of(property.split("=")[0], property.split("=")[1]);
-		Contexts.inMemory()
-			.withInitializer((context) -> context.getEnvironment()
-				.getPropertySources()
-				.addFirst(property.startsWith("D") ? new SystemEnvironmentPropertySource("systemEnvironment", source)
-						: new MapPropertySource("former", source)))
-			.run((context) -> assertThat(context).getFailure()
-				.rootCause()
-				.isInstanceOf(InvalidConfigurationPropertyValueException.class)
-				.hasMessageContainingAll("distributed-lock.lease-time", "20s",
-						"it is called distributed-lock.watchdog-timeout now"));
 	}
 
 	@Test

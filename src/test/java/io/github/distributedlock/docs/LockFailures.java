@@ -18,7 +18,7 @@ public class LockFailures {
 		return ProblemDetail.forStatusAndDetail(HttpStatus.CONFLICT, "Another request is working on this");
 	}
 
-	// Redis is down. Nothing is wrong with the request.
+	// The store is down. Nothing is wrong with the request.
 	@ExceptionHandler
 	public ProblemDetail storeIsDown(LockBackendException ex) {
 		return ProblemDetail.forStatusAndDetail(HttpStatus.SERVICE_UNAVAILABLE, "Try again in a moment");
