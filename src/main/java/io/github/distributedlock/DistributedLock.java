@@ -1,10 +1,9 @@
 package io.github.distributedlock;
 
-import java.util.Objects;
+import java.time.Duration;
 import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
-import java.util.function.Supplier;
 
 import org.jspecify.annotations.Nullable;
 
@@ -27,6 +26,14 @@ import org.jspecify.annotations.Nullable;
  * }
  * </pre>
  *
+ * Each operation is here three times: for one key with every default, for one key and the
+ * time to wait for it, and for a {@link LockRequest}. Those that begin with {@code try}
+ * do not wait unless they are told to, and treat a busy key as an answer; the others wait
+ * for the configured time, 5 seconds by default, and fail. Those that end in
+ * {@code Async} block no thread. All of them are made from the four that acquire a
+ * {@link LockRequest}: a decorator extends {@link ForwardingDistributedLock} and
+ * overrides these.
+ *
  * @since 1.0
  * @see LockRequest
  * @see LockHandle
@@ -35,8 +42,8 @@ public interface DistributedLock {
 
 	/**
 	 * Acquires what the request asks for, waiting as long as it allows (without
-	 * {@linkplain LockRequest#waitTime(java.time.Duration) wait time}: the configured
-	 * default, 5 seconds).
+	 * {@linkplain LockRequest#waitTime(Duration) wait time}: the configured default, 5
+	 * seconds).
 	 * @param request the keys and how to lock them
 	 * @return a handle that must be closed
 	 * @throws LockNotAcquiredException if a key was busy all that time
@@ -50,8 +57,33 @@ public interface DistributedLock {
 	LockHandle acquire(LockRequest request);
 
 	/**
+	 * Short for {@code acquire(LockRequest.of(key))}.
+	 * @param key the key
+	 * @return a handle that must be closed
+	 * @throws LockNotAcquiredException if the key was busy for the whole wait time
+	 * @throws LockBackendException if the store failed or refused
+	 * @see #acquire(LockRequest)
+	 */
+	default LockHandle acquire(String key) {
+		return acquire(LockRequest.of(key));
+	}
+
+	/**
+	 * Short for {@code acquire(LockRequest.of(key).waitTime(waitTime))}.
+	 * @param key the key
+	 * @param waitTime the longest time to wait; zero means one attempt
+	 * @return a handle that must be closed
+	 * @throws LockNotAcquiredException if the key was busy for the whole wait time
+	 * @throws LockBackendException if the store failed or refused
+	 * @see #acquire(LockRequest)
+	 */
+	default LockHandle acquire(String key, Duration waitTime) {
+		return acquire(LockRequest.of(key).waitTime(waitTime));
+	}
+
+	/**
 	 * Acquires what the request asks for, waiting only if it has a
-	 * {@linkplain LockRequest#waitTime(java.time.Duration) wait time}.
+	 * {@linkplain LockRequest#waitTime(Duration) wait time}.
 	 * @param request the keys and how to lock them
 	 * @return a handle that must be closed, or empty if a key is busy, and for no other
 	 * reason
@@ -62,6 +94,29 @@ public interface DistributedLock {
 	 * @throws IllegalArgumentException if the request is not valid here
 	 */
 	Optional<LockHandle> tryAcquire(LockRequest request);
+
+	/**
+	 * Short for {@code tryAcquire(LockRequest.of(key))}.
+	 * @param key the key
+	 * @return a handle that must be closed, or empty if the key is busy
+	 * @throws LockBackendException if the store failed or refused
+	 * @see #tryAcquire(LockRequest)
+	 */
+	default Optional<LockHandle> tryAcquire(String key) {
+		return tryAcquire(LockRequest.of(key));
+	}
+
+	/**
+	 * Short for {@code tryAcquire(LockRequest.of(key).waitTime(waitTime))}.
+	 * @param key the key
+	 * @param waitTime the longest time to wait; zero means one attempt
+	 * @return a handle that must be closed, or empty if the key is busy
+	 * @throws LockBackendException if the store failed or refused
+	 * @see #tryAcquire(LockRequest)
+	 */
+	default Optional<LockHandle> tryAcquire(String key, Duration waitTime) {
+		return tryAcquire(LockRequest.of(key).waitTime(waitTime));
+	}
 
 	/**
 	 * Acquires what the request asks for as {@link #acquire(LockRequest)} does, but
@@ -89,76 +144,65 @@ public interface DistributedLock {
 	 * {@link LockInterruptedException}; and with {@link LockBackendException} if the
 	 * store does not answer the requests before it in the wait time, or, if that is
 	 * shorter, in 5 seconds and 10 milliseconds for each of them, at most 30 seconds
-	 * @throws UnsupportedOperationException if this is not of this library, and offers no
-	 * such thing
 	 */
-	default CompletableFuture<LockHandle> acquireAsync(LockRequest request) {
-		throw new UnsupportedOperationException(getClass().getName() + " cannot acquire a lock without blocking");
+	CompletableFuture<LockHandle> acquireAsync(LockRequest request);
+
+	/**
+	 * Short for {@code acquireAsync(LockRequest.of(key))}.
+	 * @param key the key
+	 * @return a future of a handle that must be closed
+	 * @see #acquireAsync(LockRequest)
+	 */
+	default CompletableFuture<LockHandle> acquireAsync(String key) {
+		return acquireAsync(LockRequest.of(key));
+	}
+
+	/**
+	 * Short for {@code acquireAsync(LockRequest.of(key).waitTime(waitTime))}.
+	 * @param key the key
+	 * @param waitTime the longest time to wait; zero means one attempt
+	 * @return a future of a handle that must be closed
+	 * @see #acquireAsync(LockRequest)
+	 */
+	default CompletableFuture<LockHandle> acquireAsync(String key, Duration waitTime) {
+		return acquireAsync(LockRequest.of(key).waitTime(waitTime));
 	}
 
 	/**
 	 * Acquires what the request asks for as {@link #tryAcquire(LockRequest)} does,
-	 * waiting only if it has a {@linkplain LockRequest#waitTime(java.time.Duration) wait
-	 * time}, but blocks no thread.
+	 * waiting only if it has a {@linkplain LockRequest#waitTime(Duration) wait time}, but
+	 * blocks no thread.
 	 * @param request the keys and how to lock them
 	 * @return a future of a handle that must be closed, or of nothing if a key is busy
-	 * @throws UnsupportedOperationException if this is not of this library, and offers no
-	 * such thing
 	 * @see #acquireAsync(LockRequest)
 	 */
-	default CompletableFuture<Optional<LockHandle>> tryAcquireAsync(LockRequest request) {
-		throw new UnsupportedOperationException(getClass().getName() + " cannot acquire a lock without blocking");
-	}
+	CompletableFuture<Optional<LockHandle>> tryAcquireAsync(LockRequest request);
 
 	/**
-	 * Acquires one key with every default.
+	 * Short for {@code tryAcquireAsync(LockRequest.of(key))}.
 	 * @param key the key
-	 * @return a handle that must be closed
-	 * @throws LockNotAcquiredException if a key was busy for the whole wait time
-	 * @throws LockBackendException if the store failed or refused
-	 * @see #acquire(LockRequest)
+	 * @return a future of a handle that must be closed, or of nothing if the key is busy
+	 * @see #tryAcquireAsync(LockRequest)
 	 */
-	default LockHandle acquire(String key) {
-		return acquire(LockRequest.of(key));
+	default CompletableFuture<Optional<LockHandle>> tryAcquireAsync(String key) {
+		return tryAcquireAsync(LockRequest.of(key));
 	}
 
 	/**
-	 * Tries to acquire one key without waiting.
+	 * Short for {@code tryAcquireAsync(LockRequest.of(key).waitTime(waitTime))}.
 	 * @param key the key
-	 * @return a handle that must be closed, or empty if the key is busy
-	 * @throws LockBackendException if the store failed or refused
-	 * @see #tryAcquire(LockRequest)
+	 * @param waitTime the longest time to wait; zero means one attempt
+	 * @return a future of a handle that must be closed, or of nothing if the key is busy
+	 * @see #tryAcquireAsync(LockRequest)
 	 */
-	default Optional<LockHandle> tryAcquire(String key) {
-		return tryAcquire(LockRequest.of(key));
-	}
-
-	/**
-	 * Asks the store who holds a key, and who waits for it: one read, which changes
-	 * nothing. For people and tools; the answer may be out of date when it is here, so
-	 * nothing can be decided by it that a lock should decide.
-	 * @param key the key
-	 * @return what the store knew
-	 * @throws LockBackendException if the store failed or refused
-	 * @throws UnsupportedOperationException if the store cannot be asked that
-	 */
-	default LockStatus inspect(String key) {
-		throw new UnsupportedOperationException(getClass().getName() + " cannot name the holders of a lock");
-	}
-
-	/**
-	 * Whether a handle was given by this: a thread may have those of several. A decorator
-	 * asks what it decorates.
-	 * @param handle the handle
-	 * @return whether it was, {@code true} if that is not known
-	 */
-	default boolean owns(LockHandle handle) {
-		return true;
+	default CompletableFuture<Optional<LockHandle>> tryAcquireAsync(String key, Duration waitTime) {
+		return tryAcquireAsync(LockRequest.of(key).waitTime(waitTime));
 	}
 
 	/**
 	 * Returns the value of code that runs while a lock is held. A stop of the application
-	 * waits for its end.
+	 * waits for its end, unless the request
+	 * {@linkplain LockRequest#awaitedOnStop(Boolean) says otherwise}.
 	 * @param <T> the type of the value
 	 * @param <E> what the code throws
 	 * @param request the keys and how to lock them
@@ -171,13 +215,13 @@ public interface DistributedLock {
 	 */
 	default <T extends @Nullable Object, E extends Throwable> T execute(LockRequest request, LockedCall<T, E> code)
 			throws E {
-		try (LockHandle handle = acquire(request.awaitedOnStop(true))) {
+		try (LockHandle handle = acquire(request.awaitedUnlessSaid())) {
 			return code.call();
 		}
 	}
 
 	/**
-	 * Returns the value of code that runs while a lock on one key is held.
+	 * Short for {@code execute(LockRequest.of(key), code)}.
 	 * @param <T> the type of the value
 	 * @param <E> what the code throws
 	 * @param key the key
@@ -193,61 +237,41 @@ public interface DistributedLock {
 	}
 
 	/**
-	 * Returns the value of code that runs while a lock is held, or nothing if the lock is
-	 * busy: then the code does not run. Waits only if the request has a
-	 * {@linkplain LockRequest#waitTime(java.time.Duration) wait time}. A stop of the
-	 * application waits for the end of the code.
-	 * @param <T> the type of the value
-	 * @param <E> what the code throws
-	 * @param request the keys and how to lock them
-	 * @param code what to run
-	 * @return the code's value; empty if a key is busy, and for no other reason but that
-	 * the code has returned {@code null}: {@link #tryRun(LockRequest, LockedTask)} tells
-	 * whether code without a value has run
-	 * @throws E if the code failed
-	 * @throws LockBackendException if the store failed or refused
-	 * @see #tryAcquire(LockRequest)
-	 */
-	default <T, E extends Throwable> Optional<T> tryExecute(LockRequest request, LockedCall<T, E> code) throws E {
-		try (LockHandle handle = tryAcquire(request.awaitedOnStop(true)).orElse(null)) {
-			return (handle != null) ? Optional.ofNullable(code.call()) : Optional.empty();
-		}
-	}
-
-	/**
-	 * Returns the value of code that runs while a lock on one key is held, or nothing if
-	 * the key is busy. Does not wait.
+	 * Short for {@code execute(LockRequest.of(key).waitTime(waitTime), code)}.
 	 * @param <T> the type of the value
 	 * @param <E> what the code throws
 	 * @param key the key
+	 * @param waitTime the longest time to wait; zero means one attempt
 	 * @param code what to run
-	 * @return the code's value, or empty if the key is busy
+	 * @return the code's value
 	 * @throws E if the code failed
+	 * @throws LockNotAcquiredException if the key was busy for the whole wait time
 	 * @throws LockBackendException if the store failed or refused
-	 * @see #tryExecute(LockRequest, LockedCall)
+	 * @see #execute(LockRequest, LockedCall)
 	 */
-	default <T, E extends Throwable> Optional<T> tryExecute(String key, LockedCall<T, E> code) throws E {
-		return tryExecute(LockRequest.of(key), code);
+	default <T extends @Nullable Object, E extends Throwable> T execute(String key, Duration waitTime,
+			LockedCall<T, E> code) throws E {
+		return execute(LockRequest.of(key).waitTime(waitTime), code);
 	}
 
 	/**
-	 * Runs code while a lock is held. A stop of the application waits for its end.
+	 * Runs code while a lock is held, as {@link #execute(LockRequest, LockedCall)} does
+	 * for code with a value.
 	 * @param <E> what the code throws
 	 * @param request the keys and how to lock them
 	 * @param code what to run
 	 * @throws E if the code failed
 	 * @throws LockNotAcquiredException if a key was busy for the whole wait time
 	 * @throws LockBackendException if the store failed or refused
-	 * @see #acquire(LockRequest)
 	 */
 	default <E extends Throwable> void run(LockRequest request, LockedTask<E> code) throws E {
-		try (LockHandle handle = acquire(request.awaitedOnStop(true))) {
+		try (LockHandle handle = acquire(request.awaitedUnlessSaid())) {
 			code.run();
 		}
 	}
 
 	/**
-	 * Runs code while a lock on one key is held.
+	 * Short for {@code run(LockRequest.of(key), code)}.
 	 * @param <E> what the code throws
 	 * @param key the key
 	 * @param code what to run
@@ -261,9 +285,82 @@ public interface DistributedLock {
 	}
 
 	/**
-	 * Runs code while a lock is held, unless the lock is busy. Waits only if the request
-	 * has a {@linkplain LockRequest#waitTime(java.time.Duration) wait time}. A stop of
-	 * the application waits for the end of the code.
+	 * Short for {@code run(LockRequest.of(key).waitTime(waitTime), code)}.
+	 * @param <E> what the code throws
+	 * @param key the key
+	 * @param waitTime the longest time to wait; zero means one attempt
+	 * @param code what to run
+	 * @throws E if the code failed
+	 * @throws LockNotAcquiredException if the key was busy for the whole wait time
+	 * @throws LockBackendException if the store failed or refused
+	 * @see #run(LockRequest, LockedTask)
+	 */
+	default <E extends Throwable> void run(String key, Duration waitTime, LockedTask<E> code) throws E {
+		run(LockRequest.of(key).waitTime(waitTime), code);
+	}
+
+	/**
+	 * Returns the value of code that runs while a lock is held or, if the lock is busy
+	 * and for no other reason, that of other code, which runs without the lock. Waits
+	 * only if the request has a {@linkplain LockRequest#waitTime(Duration) wait time}. A
+	 * stop of the application waits for the end of the code, unless the request
+	 * {@linkplain LockRequest#awaitedOnStop(Boolean) says otherwise}.
+	 * @param <T> the type of the value
+	 * @param <E> what either code throws
+	 * @param request the keys and how to lock them
+	 * @param code what to run with the lock
+	 * @param busy what to run instead if a key is busy; may throw, or return {@code null}
+	 * @return the value of the code that has run
+	 * @throws E if that code failed
+	 * @throws LockBackendException if the store failed or refused
+	 * @see #tryAcquire(LockRequest)
+	 */
+	default <T extends @Nullable Object, E extends Throwable> T tryExecute(LockRequest request, LockedCall<T, E> code,
+			LockedCall<T, E> busy) throws E {
+		try (LockHandle handle = tryAcquire(request.awaitedUnlessSaid()).orElse(null)) {
+			return ((handle != null) ? code : busy).call();
+		}
+	}
+
+	/**
+	 * Short for {@code tryExecute(LockRequest.of(key), code, busy)}.
+	 * @param <T> the type of the value
+	 * @param <E> what the code throws
+	 * @param key the key
+	 * @param code what to run with the lock
+	 * @param busy what to run instead if the key is busy
+	 * @return the value of the code that has run
+	 * @throws E if that code failed
+	 * @throws LockBackendException if the store failed or refused
+	 * @see #tryExecute(LockRequest, LockedCall, LockedCall)
+	 */
+	default <T extends @Nullable Object, E extends Throwable> T tryExecute(String key, LockedCall<T, E> code,
+			LockedCall<T, E> busy) throws E {
+		return tryExecute(LockRequest.of(key), code, busy);
+	}
+
+	/**
+	 * Short for {@code tryExecute(LockRequest.of(key).waitTime(waitTime), code, busy)}.
+	 * @param <T> the type of the value
+	 * @param <E> what the code throws
+	 * @param key the key
+	 * @param waitTime the longest time to wait; zero means one attempt
+	 * @param code what to run with the lock
+	 * @param busy what to run instead if the key is busy
+	 * @return the value of the code that has run
+	 * @throws E if that code failed
+	 * @throws LockBackendException if the store failed or refused
+	 * @see #tryExecute(LockRequest, LockedCall, LockedCall)
+	 */
+	default <T extends @Nullable Object, E extends Throwable> T tryExecute(String key, Duration waitTime,
+			LockedCall<T, E> code, LockedCall<T, E> busy) throws E {
+		return tryExecute(LockRequest.of(key).waitTime(waitTime), code, busy);
+	}
+
+	/**
+	 * Runs code while a lock is held, unless the lock is busy, as
+	 * {@link #tryExecute(LockRequest, LockedCall, LockedCall)} does for code with a
+	 * value.
 	 * @param <E> what the code throws
 	 * @param request the keys and how to lock them
 	 * @param code what to run
@@ -271,10 +368,9 @@ public interface DistributedLock {
 	 * reason
 	 * @throws E if the code failed
 	 * @throws LockBackendException if the store failed or refused
-	 * @see #tryAcquire(LockRequest)
 	 */
 	default <E extends Throwable> boolean tryRun(LockRequest request, LockedTask<E> code) throws E {
-		try (LockHandle handle = tryAcquire(request.awaitedOnStop(true)).orElse(null)) {
+		try (LockHandle handle = tryAcquire(request.awaitedUnlessSaid()).orElse(null)) {
 			if (handle != null) {
 				code.run();
 			}
@@ -283,7 +379,7 @@ public interface DistributedLock {
 	}
 
 	/**
-	 * Runs code while a lock on one key is held, unless the key is busy. Does not wait.
+	 * Short for {@code tryRun(LockRequest.of(key), code)}.
 	 * @param <E> what the code throws
 	 * @param key the key
 	 * @param code what to run
@@ -297,8 +393,24 @@ public interface DistributedLock {
 	}
 
 	/**
+	 * Short for {@code tryRun(LockRequest.of(key).waitTime(waitTime), code)}.
+	 * @param <E> what the code throws
+	 * @param key the key
+	 * @param waitTime the longest time to wait; zero means one attempt
+	 * @param code what to run
+	 * @return whether the code has run
+	 * @throws E if the code failed
+	 * @throws LockBackendException if the store failed or refused
+	 * @see #tryRun(LockRequest, LockedTask)
+	 */
+	default <E extends Throwable> boolean tryRun(String key, Duration waitTime, LockedTask<E> code) throws E {
+		return tryRun(LockRequest.of(key).waitTime(waitTime), code);
+	}
+
+	/**
 	 * Calls code that returns a stage, and holds a lock from before that until the stage
-	 * has completed, but blocks no thread. A stop of the application waits for its end.
+	 * has completed, but blocks no thread. A stop of the application waits for its end,
+	 * unless the request {@linkplain LockRequest#awaitedOnStop(Boolean) says otherwise}.
 	 * <p>
 	 * The code is called where the future of {@link #acquireAsync(LockRequest)} is
 	 * completed, never on the calling thread, and may block. While it runs, and no
@@ -314,14 +426,105 @@ public interface DistributedLock {
 	 * @param code what to call
 	 * @return a future that completes as the stage does, but after the release. It fails
 	 * with what {@link #execute(LockRequest, LockedCall)} throws
-	 * @throws UnsupportedOperationException if this is not of this library, and offers no
-	 * such thing
 	 * @see #acquireAsync(LockRequest)
 	 */
 	default <T extends @Nullable Object> CompletableFuture<T> executeAsync(LockRequest request,
-			Supplier<? extends CompletionStage<T>> code) {
-		Objects.requireNonNull(code, "code");
-		return LockedStage.run(acquireAsync(request.awaitedOnStop(true)), code);
+			LockedCall<? extends CompletionStage<T>, ?> code) {
+		return LockedStage.run(acquireAsync(request.awaitedUnlessSaid()), code);
 	}
+
+	/**
+	 * Short for {@code executeAsync(LockRequest.of(key), code)}.
+	 * @param <T> the type of the value
+	 * @param key the key
+	 * @param code what to call
+	 * @return a future that completes as the stage does, but after the release
+	 * @see #executeAsync(LockRequest, LockedCall)
+	 */
+	default <T extends @Nullable Object> CompletableFuture<T> executeAsync(String key,
+			LockedCall<? extends CompletionStage<T>, ?> code) {
+		return executeAsync(LockRequest.of(key), code);
+	}
+
+	/**
+	 * Short for {@code executeAsync(LockRequest.of(key).waitTime(waitTime), code)}.
+	 * @param <T> the type of the value
+	 * @param key the key
+	 * @param waitTime the longest time to wait; zero means one attempt
+	 * @param code what to call
+	 * @return a future that completes as the stage does, but after the release
+	 * @see #executeAsync(LockRequest, LockedCall)
+	 */
+	default <T extends @Nullable Object> CompletableFuture<T> executeAsync(String key, Duration waitTime,
+			LockedCall<? extends CompletionStage<T>, ?> code) {
+		return executeAsync(LockRequest.of(key).waitTime(waitTime), code);
+	}
+
+	/**
+	 * Calls code that returns a stage as {@link #executeAsync(LockRequest, LockedCall)}
+	 * does or, if the lock is busy and for no other reason, other code, which is called
+	 * there, too, but in no lock. Waits only if the request has a
+	 * {@linkplain LockRequest#waitTime(Duration) wait time}.
+	 * @param <T> the type of the value
+	 * @param request the keys and how to lock them
+	 * @param code what to call with the lock
+	 * @param busy what to call instead if a key is busy
+	 * @return a future that completes as the stage of the code that was called
+	 * @see #tryAcquireAsync(LockRequest)
+	 */
+	default <T extends @Nullable Object> CompletableFuture<T> tryExecuteAsync(LockRequest request,
+			LockedCall<? extends CompletionStage<T>, ?> code, LockedCall<? extends CompletionStage<T>, ?> busy) {
+		return LockedStage.tryRun(tryAcquireAsync(request.awaitedUnlessSaid()), code, busy);
+	}
+
+	/**
+	 * Short for {@code tryExecuteAsync(LockRequest.of(key), code, busy)}.
+	 * @param <T> the type of the value
+	 * @param key the key
+	 * @param code what to call with the lock
+	 * @param busy what to call instead if the key is busy
+	 * @return a future that completes as the stage of the code that was called
+	 * @see #tryExecuteAsync(LockRequest, LockedCall, LockedCall)
+	 */
+	default <T extends @Nullable Object> CompletableFuture<T> tryExecuteAsync(String key,
+			LockedCall<? extends CompletionStage<T>, ?> code, LockedCall<? extends CompletionStage<T>, ?> busy) {
+		return tryExecuteAsync(LockRequest.of(key), code, busy);
+	}
+
+	/**
+	 * Short for
+	 * {@code tryExecuteAsync(LockRequest.of(key).waitTime(waitTime), code, busy)}.
+	 * @param <T> the type of the value
+	 * @param key the key
+	 * @param waitTime the longest time to wait; zero means one attempt
+	 * @param code what to call with the lock
+	 * @param busy what to call instead if the key is busy
+	 * @return a future that completes as the stage of the code that was called
+	 * @see #tryExecuteAsync(LockRequest, LockedCall, LockedCall)
+	 */
+	default <T extends @Nullable Object> CompletableFuture<T> tryExecuteAsync(String key, Duration waitTime,
+			LockedCall<? extends CompletionStage<T>, ?> code, LockedCall<? extends CompletionStage<T>, ?> busy) {
+		return tryExecuteAsync(LockRequest.of(key).waitTime(waitTime), code, busy);
+	}
+
+	/**
+	 * Asks the store who holds a key, and who waits for it: one read, which changes
+	 * nothing. For people and tools; the answer may be out of date when it is here, so
+	 * nothing can be decided by it that a lock should decide.
+	 * @param key the key
+	 * @return what the store knew
+	 * @throws LockBackendException if the store failed or refused
+	 * @throws UnsupportedOperationException if the store cannot be asked that, as one of
+	 * others may do; each of the library can
+	 */
+	LockStatus inspect(String key);
+
+	/**
+	 * Returns whether a handle was given by this lock: a thread may have handles of
+	 * several. A decorator asks what it decorates.
+	 * @param handle the handle
+	 * @return whether it was
+	 */
+	boolean owns(LockHandle handle);
 
 }

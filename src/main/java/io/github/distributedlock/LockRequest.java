@@ -24,9 +24,11 @@ import org.jspecify.annotations.Nullable;
  * milliseconds. A request has at most 10,000 keys. {@link LockMode#SHARED} and several
  * {@linkplain #permits(int) permits} go neither together nor with
  * {@linkplain #fair(boolean) fair} or {@linkplain #fenced(boolean) fenced}, and fenced
- * not with several keys. Anything else is refused by the wither that brings it about,
- * with an {@link IllegalArgumentException}. Two requests are equal if they ask for the
- * same keys, in the same order, in the same way.
+ * not with several keys. A value that is out of range is refused by its wither, with an
+ * {@link IllegalArgumentException}; values that do not go together are refused when the
+ * request is used, in whatever order they were set. {@code null} in the place of a
+ * duration or a name takes back what was set before. Two requests are equal if they ask
+ * for the same keys, in the same order, in the same way.
  *
  * @since 1.0
  */
@@ -42,7 +44,9 @@ public final class LockRequest {
 	 */
 	public static final int MOST_PERMITS = 1_000;
 
-	private static final Map<Setting, Object> DEFAULTS = new EnumMap<>(Map.of(Setting.NAME, "unnamed"));
+	private static final String UNNAMED = "unnamed";
+
+	private static final Map<Setting, Object> DEFAULTS = new EnumMap<>(Map.of(Setting.NAME, UNNAMED));
 
 	private final List<String> keys;
 
@@ -61,9 +65,6 @@ public final class LockRequest {
 		this.keys = keys;
 		this.settings = settings;
 		this.permits = (Integer) settings.getOrDefault(Setting.PERMITS, 1);
-		requireMinHoldFits(Setting.LEASE_TIME);
-		requireMinHoldFits(Setting.MAX_HOLD_TIME);
-		requireCompatible();
 	}
 
 	/**
@@ -95,11 +96,12 @@ public final class LockRequest {
 
 	/**
 	 * Waits at most this long for the keys, all waiting and retrying included.
-	 * @param waitTime the time; zero means one attempt
+	 * @param waitTime the time; zero means one attempt, {@code null} the default of the
+	 * lock
 	 * @return a request that waits so long
 	 */
-	public LockRequest waitTime(Duration waitTime) {
-		return with(Setting.WAIT_TIME, DurationRange.WAIT.check("waitTime", waitTime));
+	public LockRequest waitTime(@Nullable Duration waitTime) {
+		return with(Setting.WAIT_TIME, (waitTime != null) ? DurationRange.WAIT.check("waitTime", waitTime) : null);
 	}
 
 	/**
@@ -107,11 +109,11 @@ public final class LockRequest {
 	 * unless it is {@linkplain LockHandle#extend(Duration) extended}. Without, the lease
 	 * is renewed until the handle is closed. With several keys it begins when the last
 	 * one is acquired.
-	 * @param leaseTime the fixed lease
+	 * @param leaseTime the fixed lease, or {@code null} for none
 	 * @return a request with that lease
 	 */
-	public LockRequest leaseTime(Duration leaseTime) {
-		return with(Setting.LEASE_TIME, DurationRange.LEASE.check("leaseTime", leaseTime));
+	public LockRequest leaseTime(@Nullable Duration leaseTime) {
+		return with(Setting.LEASE_TIME, (leaseTime != null) ? DurationRange.LEASE.check("leaseTime", leaseTime) : null);
 	}
 
 	/**
@@ -119,11 +121,12 @@ public final class LockRequest {
 	 * {@linkplain #leaseTime(Duration) fixed lease} nothing is renewed: the lease is the
 	 * shorter of the two, and {@link LockHandle#extend(Duration)} refuses to go beyond
 	 * this.
-	 * @param maxHoldTime the longest hold
+	 * @param maxHoldTime the longest hold, or {@code null} for no limit
 	 * @return a request with that limit
 	 */
-	public LockRequest maxHoldTime(Duration maxHoldTime) {
-		return with(Setting.MAX_HOLD_TIME, DurationRange.LEASE.check("maxHoldTime", maxHoldTime));
+	public LockRequest maxHoldTime(@Nullable Duration maxHoldTime) {
+		return with(Setting.MAX_HOLD_TIME,
+				(maxHoldTime != null) ? DurationRange.LEASE.check("maxHoldTime", maxHoldTime) : null);
 	}
 
 	/**
@@ -131,11 +134,12 @@ public final class LockRequest {
 	 * back earlier.
 	 * @param minHoldTime the shortest hold, not longer than a
 	 * {@linkplain #leaseTime(Duration) fixed lease} or the
-	 * {@linkplain #maxHoldTime(Duration) longest hold}
+	 * {@linkplain #maxHoldTime(Duration) longest hold}; {@code null} for none
 	 * @return a request with that minimum
 	 */
-	public LockRequest minHoldTime(Duration minHoldTime) {
-		return with(Setting.MIN_HOLD_TIME, DurationRange.HOLD.check("minHoldTime", minHoldTime));
+	public LockRequest minHoldTime(@Nullable Duration minHoldTime) {
+		return with(Setting.MIN_HOLD_TIME,
+				(minHoldTime != null) ? DurationRange.HOLD.check("minHoldTime", minHoldTime) : null);
 	}
 
 	/**
@@ -222,14 +226,21 @@ public final class LockRequest {
 	/**
 	 * Lets a stop of the application wait until the handle is closed, for as long as that
 	 * has time (with Spring Boot, {@code spring.lifecycle.timeout-per-shutdown-phase}),
-	 * so that the lock is released. For handles that are closed when a call ends, as
-	 * those of annotated methods, {@code execute} and {@code run} are, and not for one
-	 * that is held as long as the application runs.
-	 * @param awaitedOnStop whether to wait; not by default
+	 * so that the lock is released. For handles that are closed when a call ends, and not
+	 * for one that is held as long as the application runs.
+	 * @param awaitedOnStop whether to wait, or {@code null} for the default: not for
+	 * {@code acquire} and {@code tryAcquire}, but for code that is run with the lock
 	 * @return a request that a stop waits for, or not
 	 */
-	public LockRequest awaitedOnStop(boolean awaitedOnStop) {
-		return flag(Setting.AWAITED_ON_STOP, awaitedOnStop);
+	public LockRequest awaitedOnStop(@Nullable Boolean awaitedOnStop) {
+		return with(Setting.AWAITED_ON_STOP, awaitedOnStop);
+	}
+
+	/*
+	 * What runs code with the lock asks for.
+	 */
+	LockRequest awaitedUnlessSaid() {
+		return this.settings.containsKey(Setting.AWAITED_ON_STOP) ? this : awaitedOnStop(true);
 	}
 
 	/**
@@ -247,14 +258,15 @@ public final class LockRequest {
 
 	/**
 	 * Names the use of the lock in events and meters.
-	 * @param name one of few names, not made from the key
+	 * @param name one of few names, not made from the key; {@code null} for
+	 * {@code unnamed}
 	 * @return a request of that name
 	 */
-	public LockRequest name(String name) {
-		if (Objects.requireNonNull(name, "name").isBlank()) {
+	public LockRequest name(@Nullable String name) {
+		if (name != null && name.isBlank()) {
 			throw new IllegalArgumentException("The name of a lock request must not be blank");
 		}
-		return with(Setting.NAME, name);
+		return with(Setting.NAME, (name != null) ? name : UNNAMED);
 	}
 
 	/**
@@ -347,10 +359,10 @@ public final class LockRequest {
 
 	/**
 	 * Whether a stop waits until the handle is closed.
-	 * @return whether it is awaited
+	 * @return whether it is awaited, {@code false} by default
 	 */
 	public boolean awaitedOnStop() {
-		return is(Setting.AWAITED_ON_STOP);
+		return Boolean.TRUE.equals(this.settings.get(Setting.AWAITED_ON_STOP));
 	}
 
 	/**
@@ -367,6 +379,33 @@ public final class LockRequest {
 	 */
 	public String name() {
 		return (String) Objects.requireNonNull(this.settings.get(Setting.NAME));
+	}
+
+	/**
+	 * Returns if the settings of this request go together, which each lock asks when the
+	 * request is used: for code that makes requests early, and wants to fail there.
+	 * @throws IllegalArgumentException if they do not
+	 */
+	public void requireValid() {
+		requireMinHoldFits(Setting.LEASE_TIME);
+		requireMinHoldFits(Setting.MAX_HOLD_TIME);
+		boolean shared = mode() == LockMode.SHARED;
+		refuseIf(shared && fair(), "SHARED and fair, but a shared lock queues up behind all exclusive requests that"
+				+ " wait as it is. Request it without fair");
+		refuseIf(shared && fenced(), "SHARED and fenced, but a fencing token orders writes, and shared locks are"
+				+ " for reading. Request it without fenced, or as EXCLUSIVE");
+		boolean several = permits() > 1;
+		refuseIf(several && shared,
+				"SHARED with permits, but any number may share a lock. Request it without permits, or"
+						+ " as EXCLUSIVE");
+		refuseIf(several && fair(),
+				"fair with permits, but requests with permits are served in the order in which their"
+						+ " JVMs came as it is. Request it without fair");
+		refuseIf(several && fenced(),
+				"fenced with permits, but a fencing token tells who wrote last, and several may write"
+						+ " at the same time. Request it without fenced, or without permits");
+		refuseIf(fenced() && this.keys.size() > 1,
+				"fenced, but a fencing token is of one key. Request one key as fenced, and the others around it");
 	}
 
 	@Override
@@ -386,7 +425,7 @@ public final class LockRequest {
 		text.append(", name=").append(name()).append(", mode=").append(mode());
 		this.settings.forEach((setting, value) -> {
 			if (setting.text != null) {
-				text.append(", ").append(setting.text).append((value instanceof Boolean) ? "" : "=" + value);
+				text.append(", ").append(setting.text).append((value == Boolean.TRUE) ? "" : "=" + value);
 			}
 		});
 		return text.append("]").toString();
@@ -401,7 +440,7 @@ public final class LockRequest {
 	}
 
 	private LockRequest flag(Setting flag, boolean set) {
-		return with(flag, set ? true : null);
+		return with(flag, set ? Boolean.TRUE : null);
 	}
 
 	private LockRequest with(Setting setting, @Nullable Object value) {
@@ -432,26 +471,6 @@ public final class LockRequest {
 					+ MOST_KEYS + " are allowed. Lock by a coarser key, such as that of what they all belong to");
 		}
 		return distinct;
-	}
-
-	private void requireCompatible() {
-		boolean shared = mode() == LockMode.SHARED;
-		refuseIf(shared && fair(), "SHARED and fair, but a shared lock queues up behind all exclusive requests that"
-				+ " wait as it is. Request it without fair");
-		refuseIf(shared && fenced(), "SHARED and fenced, but a fencing token orders writes, and shared locks are"
-				+ " for reading. Request it without fenced, or as EXCLUSIVE");
-		boolean several = permits() > 1;
-		refuseIf(several && shared,
-				"SHARED with permits, but any number may share a lock. Request it without permits, or"
-						+ " as EXCLUSIVE");
-		refuseIf(several && fair(),
-				"fair with permits, but requests with permits are served in the order in which their"
-						+ " JVMs came as it is. Request it without fair");
-		refuseIf(several && fenced(),
-				"fenced with permits, but a fencing token tells who wrote last, and several may write"
-						+ " at the same time. Request it without fenced, or without permits");
-		refuseIf(fenced() && this.keys.size() > 1,
-				"fenced, but a fencing token is of one key. Request one key as fenced, and the others around it");
 	}
 
 	private void refuseIf(boolean refused, String what) {

@@ -3,7 +3,8 @@ package io.github.distributedlock;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Code that runs while a lock is held, and returns a value.
+ * Code that a {@link DistributedLock} calls, mostly while a lock is held, and that
+ * returns a value.
  *
  * @param <T> the type of the value
  * @param <E> what it throws: the checked exception of the code, the common type of

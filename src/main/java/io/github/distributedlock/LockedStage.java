@@ -1,11 +1,12 @@
 package io.github.distributedlock;
 
 import java.util.Objects;
+import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
 import java.util.concurrent.Executor;
 import java.util.concurrent.atomic.AtomicBoolean;
-import java.util.function.Supplier;
+import java.util.function.Function;
 
 import org.jspecify.annotations.Nullable;
 
@@ -22,7 +23,12 @@ import org.jspecify.annotations.Nullable;
  */
 final class LockedStage<T extends @Nullable Object> {
 
-	private final Supplier<? extends CompletionStage<T>> code;
+	private final LockedCall<? extends CompletionStage<T>, ?> code;
+
+	/**
+	 * What is called instead, in no lock, if the lock is busy.
+	 */
+	private final LockedCall<? extends CompletionStage<T>, ?> busy;
 
 	/**
 	 * Where the code runs, and what depends on the result.
@@ -36,8 +42,10 @@ final class LockedStage<T extends @Nullable Object> {
 	 */
 	private final AtomicBoolean decided = new AtomicBoolean();
 
-	private LockedStage(CompletableFuture<LockHandle> acquired, Supplier<? extends CompletionStage<T>> code) {
-		this.code = code;
+	private LockedStage(CompletableFuture<?> acquired, LockedCall<? extends CompletionStage<T>, ?> code,
+			LockedCall<? extends CompletionStage<T>, ?> busy) {
+		this.code = Objects.requireNonNull(code, "code");
+		this.busy = Objects.requireNonNull(busy, "busy");
 		this.executor = acquired.defaultExecutor();
 		this.result = acquired.newIncompleteFuture();
 	}
@@ -48,20 +56,40 @@ final class LockedStage<T extends @Nullable Object> {
 	 * the lock is there
 	 */
 	static <T extends @Nullable Object> CompletableFuture<T> run(CompletableFuture<LockHandle> acquired,
-			Supplier<? extends CompletionStage<T>> code) {
-		LockedStage<T> locked = new LockedStage<>(acquired, code);
+			LockedCall<? extends CompletionStage<T>, ?> code) {
+		return run(acquired, Function.identity(), code, code);
+	}
+
+	/**
+	 * Runs code when a lock is there, or other code when it is known to be busy.
+	 * @return what completes after the release, and withdraws if it is completed before
+	 * the lock is there
+	 */
+	static <T extends @Nullable Object> CompletableFuture<T> tryRun(CompletableFuture<Optional<LockHandle>> acquired,
+			LockedCall<? extends CompletionStage<T>, ?> code, LockedCall<? extends CompletionStage<T>, ?> busy) {
+		return run(acquired, (handle) -> handle.orElse(null), code, busy);
+	}
+
+	private static <A, T extends @Nullable Object> CompletableFuture<T> run(CompletableFuture<A> acquired,
+			Function<A, @Nullable LockHandle> handle, LockedCall<? extends CompletionStage<T>, ?> code,
+			LockedCall<? extends CompletionStage<T>, ?> busy) {
+		LockedStage<T> locked = new LockedStage<>(acquired, code, busy);
 		Thread caller = Thread.currentThread();
-		// If it is there already: the caller may be an event loop.
-		acquired.whenComplete((handle, failure) -> locked.acquired(handle, failure, Thread.currentThread() == caller));
+		acquired.whenComplete((answer, failure) -> {
+			if (failure != null) {
+				locked.result.completeExceptionally(failure);
+			}
+			else {
+				// If it is there already: the caller may be an event loop.
+				locked.answered(handle.apply(answer), Thread.currentThread() == caller);
+			}
+		});
 		locked.result.whenComplete((value, failure) -> acquired.cancel(false));
 		return locked.result;
 	}
 
-	private void acquired(@Nullable LockHandle handle, @Nullable Throwable failure, boolean byTheCaller) {
-		if (handle == null) {
-			this.result.completeExceptionally(Objects.requireNonNull(failure, "failure"));
-		}
-		else if (byTheCaller) {
+	private void answered(@Nullable LockHandle handle, boolean byTheCaller) {
+		if (byTheCaller) {
 			callAsync(handle);
 		}
 		else {
@@ -72,35 +100,40 @@ final class LockedStage<T extends @Nullable Object> {
 	/**
 	 * Calls the code on another thread, or not at all.
 	 */
-	private void callAsync(LockHandle handle) {
+	private void callAsync(@Nullable LockHandle handle) {
 		try {
 			this.executor.execute(() -> call(handle));
 		}
 		catch (Throwable noThread) {
 			// Perhaps it has the code all the same, and will run it.
 			if (this.decided.compareAndSet(false, true)) {
-				handle.undo();
+				undo(handle);
 				this.result.completeExceptionally(noThread);
 			}
 		}
 	}
 
-	private void call(LockHandle handle) {
+	private static void undo(@Nullable LockHandle handle) {
+		if (handle != null) {
+			handle.undo();
+		}
+	}
+
+	private void call(@Nullable LockHandle handle) {
 		if (!this.decided.compareAndSet(false, true)) {
 			return;
 		}
 		if (this.result.isDone()) {
-			handle.undo();
+			undo(handle);
 			return;
 		}
 		try {
-			CompletionStage<T> stage;
-			try (CurrentLock binding = CurrentLock.bind(handle)) {
-				stage = this.code.get();
-			}
+			CompletionStage<T> stage = (handle != null) ? callBound(handle) : this.busy.call();
 			if (stage == null) {
-				throw new NullPointerException("The code that ran with lock " + LockException.printable(handle.keys())
-						+ " returned null instead of a stage");
+				throw new NullPointerException((handle != null)
+						? "The code that ran with lock " + LockException.printable(handle.keys())
+								+ " returned null instead of a stage"
+						: "The code for a busy lock returned null instead of a stage");
 			}
 			stage.whenComplete((value, failure) -> ended(handle, value, failure));
 		}
@@ -109,9 +142,19 @@ final class LockedStage<T extends @Nullable Object> {
 		}
 	}
 
-	private void ended(LockHandle handle, @Nullable T value, @Nullable Throwable failure) {
+	private CompletionStage<T> callBound(LockHandle handle) throws Throwable {
+		try (CurrentLock binding = CurrentLock.bind(handle)) {
+			return this.code.call();
+		}
+	}
+
+	private void ended(@Nullable LockHandle handle, @Nullable T value, @Nullable Throwable failure) {
 		Runnable completion = (failure != null) ? () -> this.result.completeExceptionally(failure)
 				: () -> this.result.complete(value);
+		if (handle == null) {
+			execute(completion);
+			return;
+		}
 		try {
 			handle.closeAsync().whenComplete((released, ignored) -> execute(completion));
 		}

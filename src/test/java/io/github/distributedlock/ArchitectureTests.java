@@ -70,10 +70,10 @@ class ArchitectureTests {
 	 * here may change with any version.
 	 */
 	private static final Set<String> API = Set.of( //
-			"CurrentLock", "DistributedLock", "EngineSnapshot", "LockBackendException", "LockDefinitionException",
-			"LockEvent", "LockException", "LockHandle", "LockInterruptedException", "LockListener", "LockLostException",
-			"LockMode", "LockNotAcquiredException", "LockRequest", "LockStatus", "LockUpgradeException", "LockedCall",
-			"LockedTask", "WaitObserver", //
+			"CurrentLock", "DistributedLock", "EngineSnapshot", "ForwardingDistributedLock", "LockBackendException",
+			"LockDefinitionException", "LockEvent", "LockException", "LockHandle", "LockInterruptedException",
+			"LockListener", "LockLostException", "LockMode", "LockNotAcquiredException", "LockRequest", "LockStatus",
+			"LockUpgradeException", "LockedCall", "LockedTask", "WaitObserver", //
 			"annotation.DistributedLock", "annotation.IfBusy", "annotation.OnLost", "annotation.ReleaseOn", //
 			"aop.DistributedLockAdvisor", //
 			"autoconfigure.AutoConfigureDistributedLock", "autoconfigure.DistributedLockAutoConfiguration", //

@@ -5,10 +5,16 @@ import java.util.Arrays;
 import java.util.Collections;
 import java.util.List;
 import java.util.Map;
+import java.util.concurrent.ExecutionException;
 import java.util.function.Function;
 import java.util.function.Supplier;
+import java.util.function.UnaryOperator;
 import java.util.stream.Stream;
 
+import io.github.distributedlock.backend.memory.InMemoryLockBackend;
+import io.github.distributedlock.concurrent.JdkLocks;
+import io.github.distributedlock.engine.LockEngine;
+import io.github.distributedlock.fixtures.Patience;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
@@ -23,6 +29,10 @@ class LockRequestTests {
 
 	private static final Map<String, Function<Duration, LockRequest>> DURATIONS = Map.of("waitTime", REQUEST::waitTime,
 			"leaseTime", REQUEST::leaseTime, "maxHoldTime", REQUEST::maxHoldTime, "minHoldTime", REQUEST::minHoldTime);
+
+	private static final Map<String, UnaryOperator<LockRequest>> TAKEN_BACK = Map.of("waitTime",
+			(request) -> request.waitTime(null), "leaseTime", (request) -> request.leaseTime(null), "maxHoldTime",
+			(request) -> request.maxHoldTime(null), "minHoldTime", (request) -> request.minHoldTime(null));
 
 	@Test
 	void keysKeepTheirOrderAndCountOnce() {
@@ -59,18 +69,51 @@ class LockRequestTests {
 	}
 
 	@Test
-	void whatDoesNotGoTogetherIsRefusedByTheWitherThatBringsItAbout() {
+	void whatDoesNotGoTogetherIsRefusedAsAWhole() {
 		LockRequest shared = REQUEST.mode(LockMode.SHARED);
-		assertThatIllegalArgumentException().isThrownBy(() -> shared.fair(true))
+		assertThatIllegalArgumentException().isThrownBy(() -> shared.fair(true).requireValid())
 			.withMessageContainingAll("Lock [k]", "SHARED and fair", "Request it without fair");
-		assertThatIllegalArgumentException().isThrownBy(() -> shared.fenced(true))
+		assertThatIllegalArgumentException().isThrownBy(() -> shared.fenced(true).requireValid())
 			.withMessageContainingAll("Lock [k]", "SHARED and fenced", "Request it without fenced");
-		assertThatIllegalArgumentException().isThrownBy(() -> REQUEST.fair(true).mode(LockMode.SHARED));
-		assertThatIllegalArgumentException().isThrownBy(() -> REQUEST.fenced(true).mode(LockMode.SHARED));
-		assertThatIllegalArgumentException().isThrownBy(() -> LockRequest.of("a", "b").fenced(true))
+		assertThatIllegalArgumentException().isThrownBy(() -> REQUEST.fair(true).mode(LockMode.SHARED).requireValid());
+		assertThatIllegalArgumentException()
+			.isThrownBy(() -> REQUEST.fenced(true).mode(LockMode.SHARED).requireValid());
+		assertThatIllegalArgumentException().isThrownBy(() -> LockRequest.of("a", "b").fenced(true).requireValid())
 			.withMessageContainingAll("Lock [a, b]", "a fencing token is of one key", "the others around it");
-		assertThatIllegalArgumentException().isThrownBy(() -> REQUEST.fenced(true).keys(List.of("a", "b")));
-		assertThat(REQUEST.fair(true).fenced(true).fenced(true)).isNotNull();
+		assertThatIllegalArgumentException()
+			.isThrownBy(() -> REQUEST.fenced(true).keys(List.of("a", "b")).requireValid());
+		REQUEST.fair(true).fenced(true).fenced(true).requireValid();
+		REQUEST.fair(true).fenced(true).mode(LockMode.SHARED).fair(false).fenced(false).requireValid();
+	}
+
+	@Test
+	void eachLockRefusesWhatDoesNotGoTogether() {
+		LockRequest invalid = REQUEST.fair(true).mode(LockMode.SHARED);
+		try (LockEngine engine = LockEngine.builder(new InMemoryLockBackend()).build()) {
+			assertThatIllegalArgumentException().isThrownBy(() -> engine.acquire(invalid))
+				.withMessageContaining("SHARED and fair");
+			assertThatIllegalArgumentException().isThrownBy(() -> engine.tryAcquire(invalid));
+			assertThat(engine.acquireAsync(invalid)).failsWithin(Patience.PATIENCE)
+				.withThrowableOfType(ExecutionException.class)
+				.withCauseInstanceOf(IllegalArgumentException.class);
+			assertThat(engine.tryAcquireAsync(invalid)).failsWithin(Patience.PATIENCE);
+			assertThatIllegalArgumentException().isThrownBy(() -> new JdkLocks(engine).lock(invalid));
+			assertThat(engine.snapshot().holds()).isEmpty();
+		}
+	}
+
+	@Test
+	void eachSettingCanBeTakenBack() {
+		DURATIONS.keySet().forEach((what) -> {
+			LockRequest set = DURATIONS.get(what).apply(Duration.ofSeconds(1));
+			assertThat(TAKEN_BACK.get(what).apply(set)).as(what).isEqualTo(REQUEST);
+		});
+		assertThat(REQUEST.name("n").name(null)).isEqualTo(REQUEST);
+		assertThat(REQUEST.mode(LockMode.SHARED).mode(LockMode.EXCLUSIVE)).isEqualTo(REQUEST);
+		assertThat(REQUEST.permits(2).permits(1)).isEqualTo(REQUEST);
+		assertThat(REQUEST.awaitedOnStop(true).awaitedOnStop(null)).isEqualTo(REQUEST);
+		assertThat(REQUEST.awaitedOnStop(false)).isNotEqualTo(REQUEST)
+			.hasToString("LockRequest[keys=[k], name=unnamed, mode=EXCLUSIVE, awaitedOnStop=false]");
 	}
 
 	@Test
@@ -100,23 +143,23 @@ class LockRequestTests {
 
 	@Test
 	void whatIsNullIsNamed() {
-		DURATIONS.forEach((what, wither) -> assertThatNullPointerException().isThrownBy(() -> wither.apply(null))
-			.withMessage(what));
-		assertThatNullPointerException().isThrownBy(() -> REQUEST.name(null)).withMessage("name");
 		assertThatNullPointerException().isThrownBy(() -> REQUEST.mode(null)).withMessage("mode");
 		assertThatNullPointerException().isThrownBy(() -> REQUEST.keys(null)).withMessage("keys");
 	}
 
 	@Test
-	void minHoldTimeThatIsLongerThanTheLeaseOrTheLongestHoldIsRefusedInEitherOrder() {
+	void minHoldTimeIsNotLongerThanTheLeaseOrTheLongestHold() {
 		Duration longer = Duration.ofSeconds(2);
 		Duration shorter = Duration.ofSeconds(1);
-		assertThatIllegalArgumentException().isThrownBy(() -> REQUEST.minHoldTime(longer).leaseTime(shorter))
+		assertThatIllegalArgumentException()
+			.isThrownBy(() -> REQUEST.minHoldTime(longer).leaseTime(shorter).requireValid())
 			.withMessage("minHoldTime 2 s of lock [k] is longer than its leaseTime 1 s: the lock would be free before");
-		assertThatIllegalArgumentException().isThrownBy(() -> REQUEST.leaseTime(shorter).minHoldTime(longer));
-		assertThatIllegalArgumentException().isThrownBy(() -> REQUEST.maxHoldTime(shorter).minHoldTime(longer))
+		assertThatIllegalArgumentException()
+			.isThrownBy(() -> REQUEST.leaseTime(shorter).minHoldTime(longer).requireValid());
+		assertThatIllegalArgumentException()
+			.isThrownBy(() -> REQUEST.maxHoldTime(shorter).minHoldTime(longer).requireValid())
 			.withMessageContaining("maxHoldTime 1 s");
-		assertThat(REQUEST.leaseTime(longer).minHoldTime(longer).minHoldTime()).isEqualTo(longer);
+		REQUEST.leaseTime(longer).minHoldTime(longer).requireValid();
 	}
 
 	@Test

@@ -2,13 +2,19 @@ package io.github.distributedlock;
 
 import java.io.IOException;
 import java.sql.SQLException;
+import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Optional;
 import java.util.concurrent.Callable;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CompletionStage;
+import java.util.concurrent.ExecutionException;
 import java.util.function.Supplier;
 
 import io.github.distributedlock.backend.memory.InMemoryLockBackend;
 import io.github.distributedlock.engine.LockEngine;
+import io.github.distributedlock.fixtures.Patience;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 
@@ -24,6 +30,8 @@ import static org.assertj.core.api.Assertions.assertThatIllegalStateException;
 class LockedCodeTests {
 
 	private static final LockRequest REQUEST = LockRequest.of("a", "b");
+
+	private static final Duration NO_WAIT = Duration.ZERO;
 
 	private final LockEngine lock = LockEngine.builder(new InMemoryLockBackend()).build();
 
@@ -65,11 +73,13 @@ class LockedCodeTests {
 
 	@Test
 	void triedCodeRunsUnlessTheKeyIsBusy() throws IOException {
-		assertThat(this.lock.tryExecute("k", () -> read("text"))).contains("text");
+		assertThat(this.lock.tryExecute("k", () -> read("text"), () -> "busy")).isEqualTo("text");
 		assertThat(this.lock.tryRun(REQUEST, () -> this.ran.add(read("task")))).isTrue();
 		try (LockHandle other = this.lock.acquire(REQUEST.detached(true))) {
-			assertThat(this.lock.tryExecute("a", () -> read("busy"))).isEmpty();
-			assertThat(this.lock.tryExecute(REQUEST, () -> this.ran.add("busy"))).isEmpty();
+			assertThat(this.lock.tryExecute("a", () -> read("text"), () -> read("busy"))).isEqualTo("busy");
+			assertThat(this.lock.tryExecute(REQUEST, () -> this.ran.add("text"), () -> false)).isFalse();
+			assertThat(this.lock.tryExecute("a", NO_WAIT, () -> read("text"), () -> "busy")).isEqualTo("busy");
+			assertThat(this.lock.tryRun("b", NO_WAIT, this::task)).isFalse();
 			assertThat(this.lock.tryRun("b", this::task)).isFalse();
 			assertThat(this.lock.tryRun(REQUEST, this::task)).isFalse();
 			assertThat(other.isHeld()).isTrue();
@@ -79,8 +89,80 @@ class LockedCodeTests {
 	}
 
 	@Test
+	void busyIsToldFromNull() throws IOException {
+		String nothing = this.lock.tryExecute("k", () -> null, () -> read("busy"));
+		assertThat(nothing).isNull();
+	}
+
+	@Test
+	void codeForABusyKeyRunsInNoLockAndMayThrow() {
+		LockHandle other = this.lock.acquire(REQUEST.detached(true));
+		assertThat(this.lock.<Boolean, RuntimeException>tryExecute("a", () -> true,
+				() -> LockHandle.current().isPresent()))
+			.isFalse();
+		assertThatExceptionOfType(IOException.class)
+			.isThrownBy(() -> this.lock.tryExecute("a", () -> "text", () -> read("")));
+		other.close();
+	}
+
+	@Test
+	void waitTimeIsThatOfTheCall() throws Exception {
+		try (LockHandle other = this.lock.acquire(REQUEST.detached(true))) {
+			assertThatExceptionOfType(LockNotAcquiredException.class).isThrownBy(() -> this.lock.acquire("a", NO_WAIT))
+				.withMessageContaining("waitTime 0 ms");
+			assertThatExceptionOfType(LockNotAcquiredException.class)
+				.isThrownBy(() -> this.lock.execute("a", NO_WAIT, () -> read("text")));
+			assertThatExceptionOfType(LockNotAcquiredException.class)
+				.isThrownBy(() -> this.lock.run("a", NO_WAIT, this::task));
+			assertThat(this.lock.tryAcquire("a", NO_WAIT)).isEmpty();
+			assertThat(this.lock.acquireAsync("a", NO_WAIT)).failsWithin(Patience.PATIENCE)
+				.withThrowableOfType(ExecutionException.class)
+				.withCauseInstanceOf(LockNotAcquiredException.class);
+			assertThat(this.lock.tryAcquireAsync("a")).succeedsWithin(Patience.PATIENCE).isEqualTo(Optional.empty());
+			assertThat(this.lock.tryAcquireAsync("a", NO_WAIT)).succeedsWithin(Patience.PATIENCE)
+				.isEqualTo(Optional.empty());
+			assertThat(this.lock.executeAsync("a", NO_WAIT, () -> stage("text"))).failsWithin(Patience.PATIENCE);
+			assertThat(this.lock.tryExecuteAsync("a", () -> stage("text"), () -> stage("busy")))
+				.succeedsWithin(Patience.PATIENCE)
+				.isEqualTo("busy");
+			assertThat(other.isHeld()).isTrue();
+		}
+		this.lock.acquire("a", NO_WAIT).close();
+		this.lock.tryAcquire("a", NO_WAIT).orElseThrow().close();
+		Patience.get(this.lock.acquireAsync("a"), "a lock").close();
+		Patience.get(this.lock.acquireAsync("a", NO_WAIT), "a lock").close();
+		assertThat(this.lock.tryExecuteAsync("a", NO_WAIT, () -> stage("text"), () -> stage("busy")))
+			.succeedsWithin(Patience.PATIENCE)
+			.isEqualTo("text");
+	}
+
+	@Test
+	void asynchronousCodeMayThrow() {
+		assertThat(this.lock.executeAsync("k", () -> stage(read("text")))).succeedsWithin(Patience.PATIENCE)
+			.isEqualTo("text");
+		assertThat(this.lock.executeAsync("k", () -> stage(read("")))).failsWithin(Patience.PATIENCE)
+			.withThrowableOfType(ExecutionException.class)
+			.withCauseInstanceOf(IOException.class);
+		LockHandle other = this.lock.acquire(REQUEST.detached(true));
+		assertThat(this.lock.tryExecuteAsync(REQUEST, () -> stage("text"), () -> stage(read(""))))
+			.failsWithin(Patience.PATIENCE)
+			.withThrowableOfType(ExecutionException.class)
+			.withCauseInstanceOf(IOException.class);
+		assertThat(this.lock.<String>tryExecuteAsync(REQUEST, () -> stage("text"), () -> null))
+			.failsWithin(Patience.PATIENCE)
+			.withThrowableOfType(ExecutionException.class)
+			.withMessageContaining("The code for a busy lock returned null");
+		other.close();
+	}
+
+	private static CompletionStage<String> stage(String value) {
+		return CompletableFuture.completedFuture(value);
+	}
+
+	@Test
 	void triedCodeThatFailsReleasesTheLock() {
-		assertThatExceptionOfType(IOException.class).isThrownBy(() -> this.lock.tryExecute("k", () -> read("")));
+		assertThatExceptionOfType(IOException.class)
+			.isThrownBy(() -> this.lock.tryExecute("k", () -> read(""), () -> "busy"));
 		assertThatExceptionOfType(IOException.class)
 			.isThrownBy(() -> this.lock.tryRun("k", () -> this.ran.add(read(""))));
 		assertThat(this.lock.snapshot().holds()).isEmpty();

@@ -63,12 +63,14 @@ final class RequestTemplate {
 		request = withPermits(request, annotation.permits(), annotation.permitsString());
 		String name = resolve("name", annotation.name());
 		try {
-			return request.mode(annotation.mode())
+			LockRequest whole = request.mode(annotation.mode())
 				.fair(annotation.fair())
 				.fenced(annotation.fenced())
 				.name(name.isEmpty() ? this.annotated.shortName() : name)
 				.expireOnClose(annotation.releaseOn() == ReleaseOn.EXPIRY)
 				.awaitedOnStop(true);
+			whole.requireValid();
+			return whole;
 		}
 		catch (IllegalArgumentException ex) {
 			throw this.annotated.refuse("not possible: " + ex.getMessage(), null);
@@ -96,7 +98,9 @@ final class RequestTemplate {
 					"write " + resolved + "s if seconds are meant, or " + resolved + "ms");
 		}
 		try {
-			return wither.apply(request, duration);
+			LockRequest changed = wither.apply(request, duration);
+			changed.requireValid();
+			return changed;
 		}
 		catch (IllegalArgumentException ex) {
 			boolean endless = duration.isNegative() && !attribute.equals("waitTime");

@@ -33,6 +33,7 @@ final class SwitchedOffLock implements DistributedLock {
 
 	@Override
 	public LockHandle acquire(LockRequest request) {
+		request.requireValid();
 		if (request.fenced()) {
 			throw LockBackendException
 				.of("Lock " + LockException.printable(request.keys())
@@ -59,7 +60,7 @@ final class SwitchedOffLock implements DistributedLock {
 		try {
 			return CompletableFuture.completedFuture(acquire(request.detached(true)));
 		}
-		catch (LockBackendException ex) {
+		catch (LockBackendException | IllegalArgumentException ex) {
 			return CompletableFuture.failedFuture(ex);
 		}
 	}
@@ -72,6 +73,11 @@ final class SwitchedOffLock implements DistributedLock {
 	@Override
 	public LockStatus inspect(String key) {
 		return LockStatus.of(key, List.of(), List.of());
+	}
+
+	@Override
+	public boolean owns(LockHandle handle) {
+		return handle instanceof Handle;
 	}
 
 	/**

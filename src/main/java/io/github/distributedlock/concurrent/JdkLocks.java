@@ -90,6 +90,7 @@ public final class JdkLocks {
 	 * @throws IllegalArgumentException if the request has a wait time or is detached
 	 */
 	public Lock lock(LockRequest request) {
+		request.requireValid();
 		if (request.waitTime() != null) {
 			throw refused(request, "with a waitTime, but lock() waits as long as it takes. Use tryLock(time, unit)");
 		}

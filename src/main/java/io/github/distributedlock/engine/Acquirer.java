@@ -153,6 +153,7 @@ final class Acquirer {
 	 * wait for each other.
 	 */
 	private List<String> keysInOrder(LockRequest request) {
+		request.requireValid();
 		List<String> keys = request.keys();
 		keys.forEach(this::warnOfExpression);
 		if (keys.size() == 1) {

@@ -18,6 +18,7 @@ import io.github.distributedlock.LockHandle;
 import io.github.distributedlock.LockLostException;
 import io.github.distributedlock.LockNotAcquiredException;
 import io.github.distributedlock.LockRequest;
+import io.github.distributedlock.LockStatus;
 import io.github.distributedlock.fixtures.StubHandle;
 
 /**
@@ -98,6 +99,16 @@ class RecordingLock implements DistributedLock {
 	@Override
 	public CompletableFuture<Optional<LockHandle>> tryAcquireAsync(LockRequest request) {
 		return async(() -> tryAcquire(request.detached(true)));
+	}
+
+	@Override
+	public LockStatus inspect(String key) {
+		return LockStatus.of(key, List.of(), List.of());
+	}
+
+	@Override
+	public boolean owns(LockHandle handle) {
+		return handle instanceof Handle;
 	}
 
 	private <T> CompletableFuture<T> async(Supplier<T> acquire) {

@@ -12,6 +12,7 @@ import java.util.function.UnaryOperator;
 import java.util.stream.Stream;
 
 import io.github.distributedlock.DistributedLock;
+import io.github.distributedlock.ForwardingDistributedLock;
 import io.github.distributedlock.LockBackendException;
 import io.github.distributedlock.LockEvent.Lost.Reason;
 import io.github.distributedlock.LockHandle;
@@ -134,7 +135,7 @@ class JdkLocksTests extends EngineFixture {
 
 	@Test
 	void unlockThatFailsUnlocks() {
-		Lock lock = new JdkLocks(new FailingRelease()).lock("k");
+		Lock lock = new JdkLocks(new FailingRelease(this.engine)).lock("k");
 		lock.lock();
 		assertThatExceptionOfType(UnsupportedOperationException.class).isThrownBy(lock::unlock);
 		assertThatExceptionOfType(IllegalMonitorStateException.class).isThrownBy(lock::unlock).withNoCause();
@@ -284,11 +285,10 @@ class JdkLocksTests extends EngineFixture {
 	/**
 	 * A lock whose handles fail as they are closed.
 	 */
-	private record FailingRelease() implements DistributedLock {
+	private static final class FailingRelease extends ForwardingDistributedLock {
 
-		@Override
-		public LockHandle acquire(LockRequest request) {
-			throw new UnsupportedOperationException();
+		private FailingRelease(DistributedLock delegate) {
+			super(delegate);
 		}
 
 		@Override

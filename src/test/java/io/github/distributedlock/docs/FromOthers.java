@@ -3,10 +3,12 @@ package io.github.distributedlock.docs;
 import java.time.Duration;
 import java.util.List;
 import java.util.Optional;
+import java.util.concurrent.CompletableFuture;
 
 import io.github.distributedlock.LockHandle;
 import io.github.distributedlock.LockMode;
 import io.github.distributedlock.LockRequest;
+import io.github.distributedlock.LockedCall;
 import io.github.distributedlock.LockedTask;
 import io.github.distributedlock.annotation.DistributedLock;
 import io.github.distributedlock.annotation.IfBusy;
@@ -55,7 +57,11 @@ public class FromOthers {
 	}
 
 	public Optional<LockHandle> tryLockForTwoSeconds() {
-		return this.lock.tryAcquire(LockRequest.of("k").waitTime(Duration.ofSeconds(2)));
+		return this.lock.tryAcquire("k", Duration.ofSeconds(2));
+	}
+
+	public CompletableFuture<LockHandle> lockAsync() {
+		return this.lock.acquireAsync("k");
 	}
 
 	@DistributedLock(key = "'k'", waitTime = "2s")
@@ -65,6 +71,14 @@ public class FromOthers {
 
 	public boolean ifTryLock(LockedTask<RuntimeException> work) {
 		return this.lock.tryRun("k", work);
+	}
+
+	public void waitingForTwoSeconds(LockedTask<RuntimeException> code) {
+		this.lock.run("k", Duration.ofSeconds(2), code);
+	}
+
+	public String elseOther(LockedCall<String, RuntimeException> code, LockedCall<String, RuntimeException> busy) {
+		return this.lock.tryExecute("k", code, busy);
 	}
 
 	public LockRequest waitingAndLeased() {

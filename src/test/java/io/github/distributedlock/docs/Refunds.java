@@ -5,7 +5,6 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
 import java.util.function.Supplier;
 
-import io.github.distributedlock.LockRequest;
 import io.github.distributedlock.annotation.DistributedLock;
 import io.github.distributedlock.annotation.OnLost;
 import io.github.distributedlock.reactive.LockContext;
@@ -33,7 +32,7 @@ public class Refunds {
 
 	// In code: held until the stage completes, and no thread waits.
 	public CompletableFuture<String> refundAll(Supplier<CompletionStage<String>> transfers) {
-		return this.lock.executeAsync(LockRequest.of("refunds"), transfers);
+		return this.lock.executeAsync("refunds", transfers::get);
 	}
 
 }

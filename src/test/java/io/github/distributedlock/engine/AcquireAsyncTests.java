@@ -221,7 +221,7 @@ class AcquireAsyncTests extends EngineFixture {
 			.withThrowableThat()
 			.withCauseInstanceOf(LockBackendException.class)
 			.withMessageContaining("does not offer");
-		assertThatNullPointerException().isThrownBy(() -> this.engine.acquireAsync(null));
+		assertThatNullPointerException().isThrownBy(() -> this.engine.acquireAsync((LockRequest) null));
 		assertThat(this.backend.steps()).isEmpty();
 		assertThat(this.engine.requestsWaiting()).isZero();
 	}

@@ -12,7 +12,7 @@ import ch.qos.logback.classic.Level;
 import ch.qos.logback.classic.Logger;
 import ch.qos.logback.classic.turbo.TurboFilter;
 import ch.qos.logback.core.spi.FilterReply;
-import io.github.distributedlock.DistributedLock;
+import io.github.distributedlock.ForwardingDistributedLock;
 import io.github.distributedlock.LockBackendException;
 import io.github.distributedlock.LockHandle;
 import io.github.distributedlock.LockRequest;
@@ -339,11 +339,10 @@ class DistributedLockProviderTests extends EngineFixture {
 	/**
 	 * An extension takes it longer than the lease lasts.
 	 */
-	private final class SlowToReenter implements DistributedLock {
+	private final class SlowToReenter extends ForwardingDistributedLock {
 
-		@Override
-		public LockHandle acquire(LockRequest request) {
-			throw new UnsupportedOperationException();
+		private SlowToReenter() {
+			super(DistributedLockProviderTests.this.engine);
 		}
 
 		@Override
@@ -351,7 +350,7 @@ class DistributedLockProviderTests extends EngineFixture {
 			if (LockHandle.current().isPresent()) {
 				DistributedLockProviderTests.this.time.pass(LEASE);
 			}
-			return DistributedLockProviderTests.this.engine.tryAcquire(request);
+			return super.tryAcquire(request);
 		}
 
 	}

@@ -1,7 +1,6 @@
 package io.github.distributedlock.docs
 
 import io.github.distributedlock.DistributedLock
-import io.github.distributedlock.LockRequest
 import io.github.distributedlock.fixtures.Patience
 import io.github.distributedlock.fixtures.TestRedis
 import kotlinx.coroutines.Dispatchers
@@ -38,8 +37,7 @@ class InvoicesTests {
 						assertThat(paid).hasSize(20).containsOnly("paid 7")
 						assertThat(invoices[0].refund("7")).isEqualTo("refunded 7")
 						val lock = one.getBean(DistributedLock::class.java)
-						val request = LockRequest.of("invoices")
-						val handle = lock.acquireAsync(request).await()
+						val handle = lock.acquireAsync("invoices").await()
 						assertThat(handle.isHeld).isTrue()
 						handle.closeAsync().await()
 					}

@@ -1,0 +1,72 @@
+package io.github.distributedlock;
+
+import java.util.Objects;
+import java.util.Optional;
+import java.util.concurrent.CompletableFuture;
+
+/**
+ * A lock that lets another one do everything: what a decorator extends. All that it does
+ * not forward is made from what it does. So a decorator that overrides the four methods
+ * which acquire a {@link LockRequest} sees each acquisition, also those of code that is
+ * run.
+ *
+ * <pre class="code">
+ * class CountingLock extends ForwardingDistributedLock {
+ *     …
+ *     &#64;Override
+ *     public LockHandle acquire(LockRequest request) {
+ *         this.requests.increment();
+ *         return super.acquire(request);
+ *     }
+ *     … // tryAcquire, acquireAsync, tryAcquireAsync
+ * }
+ * </pre>
+ *
+ * @since 1.0
+ */
+public abstract class ForwardingDistributedLock implements DistributedLock {
+
+	/**
+	 * The lock that does the work.
+	 */
+	protected final DistributedLock delegate;
+
+	/**
+	 * Wraps a lock.
+	 * @param delegate the lock that does the work
+	 */
+	protected ForwardingDistributedLock(DistributedLock delegate) {
+		this.delegate = Objects.requireNonNull(delegate, "delegate");
+	}
+
+	@Override
+	public LockHandle acquire(LockRequest request) {
+		return this.delegate.acquire(request);
+	}
+
+	@Override
+	public Optional<LockHandle> tryAcquire(LockRequest request) {
+		return this.delegate.tryAcquire(request);
+	}
+
+	@Override
+	public CompletableFuture<LockHandle> acquireAsync(LockRequest request) {
+		return this.delegate.acquireAsync(request);
+	}
+
+	@Override
+	public CompletableFuture<Optional<LockHandle>> tryAcquireAsync(LockRequest request) {
+		return this.delegate.tryAcquireAsync(request);
+	}
+
+	@Override
+	public LockStatus inspect(String key) {
+		return this.delegate.inspect(key);
+	}
+
+	@Override
+	public boolean owns(LockHandle handle) {
+		return this.delegate.owns(handle);
+	}
+
+}
