@@ -14,9 +14,8 @@ import io.github.distributedlock.tck.History.Hold;
  * Sells the same number of units three times, in three JVMs with eight buyers each:
  * without a lock, with one, and with one while the JVM that holds it is killed.
  * <p>
- * {@code ./mvnw -q spring-boot:test-run} ends with 0 if the rounds with the lock were
- * exact. {@code -Dspring-boot.run.arguments=--store=postgresql} has the stock and the
- * locks in PostgreSQL.
+ * {@code ./mvnw -f src/demo spring-boot:test-run} ends with 0 if the rounds with the lock
+ * were exact. {@code -Ppostgresql} has the stock and the locks in PostgreSQL.
  */
 public final class FlashSale implements AutoCloseable {
 

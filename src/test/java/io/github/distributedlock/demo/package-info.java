@@ -1,7 +1,7 @@
 /**
  * A flash sale in three JVMs, without and with
  * {@link io.github.distributedlock.annotation.DistributedLock @DistributedLock}:
- * {@code ./mvnw -q spring-boot:test-run}.
+ * {@code ./mvnw -f src/demo spring-boot:test-run}.
  * <p>
  * Read {@code Till} for what goes wrong, {@code LockedTill} for what puts it right, and
  * {@code flash-sale.yml} for the configuration. {@code Shop} is the application that runs

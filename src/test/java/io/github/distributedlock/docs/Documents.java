@@ -24,6 +24,8 @@ final class Documents {
 
 	static final Path README = Path.of("README.md");
 
+	static final Path CHINESE_README = Path.of("README.zh-CN.md");
+
 	private static final Path PAGES = Path.of("src/docs");
 
 	private static final Pattern CODE = Pattern.compile("`([^`]+)`");
@@ -37,7 +39,7 @@ final class Documents {
 	static Stream<Path> files() {
 		try (Stream<Path> pages = Files.walk(PAGES)) {
 			return Stream
-				.concat(Stream.of(README, Path.of("README.zh-CN.md")),
+				.concat(Stream.of(README, CHINESE_README),
 						pages.filter((file) -> file.toString().endsWith(".md")).sorted())
 				.toList()
 				.stream();
@@ -134,9 +136,13 @@ final class Documents {
 	 * All fenced blocks of some language.
 	 */
 	static List<String> blocks(String language) {
+		return blocks(language, lines());
+	}
+
+	static List<String> blocks(String language, List<String> lines) {
 		List<String> blocks = new ArrayList<>();
 		StringBuilder block = null;
-		for (String line : lines()) {
+		for (String line : lines) {
 			if (block == null && line.startsWith("```")) {
 				block = new StringBuilder();
 				block.append(line.substring(3)).append('\n');

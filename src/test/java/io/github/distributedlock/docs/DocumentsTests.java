@@ -166,6 +166,16 @@ class DocumentsTests {
 		assertThat(pom).contains("<java.version>17</java.version>");
 	}
 
+	/** The demos have a POM of their own, so that a first look fetches little. */
+	@Test
+	void demosAreBuiltWithTheVersionsOfTheBuild() throws IOException {
+		String pom = Files.readString(Path.of("pom.xml"));
+		assertThat(Pattern.compile("<([a-z.-]+[.]version)>[^<$]+</\\1>")
+			.matcher(Files.readString(Path.of("src/demo/pom.xml")))
+			.results()
+			.map(MatchResult::group)).hasSizeGreaterThan(5).allSatisfy((version) -> assertThat(pom).contains(version));
+	}
+
 	@ParameterizedTest
 	@MethodSource("io.github.distributedlock.docs.Documents#linked")
 	void linksLeadSomewhere(Path file) {

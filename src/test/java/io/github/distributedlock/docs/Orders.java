@@ -4,12 +4,12 @@ import java.util.List;
 import java.util.concurrent.CompletableFuture;
 
 import io.github.distributedlock.LockNotAcquiredException;
-// tag::annotation[]
 import io.github.distributedlock.annotation.DistributedLock;
 import io.github.distributedlock.annotation.IfBusy;
 
 import org.springframework.stereotype.Service;
 
+// tag::annotation[]
 @Service
 public class Orders {
 

@@ -1,6 +1,5 @@
 package io.github.distributedlock.docs;
 
-// tag::by-hand[]
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -11,6 +10,7 @@ import io.github.distributedlock.LockHandle;
 
 import org.springframework.stereotype.Service;
 
+// tag::by-hand[]
 @Service
 public class Reports {
 

@@ -12,9 +12,8 @@ import io.github.distributedlock.demo.Terminal;
 /**
  * Draws the locks of three JVMs, twice a second, and obeys what is entered meanwhile.
  * <p>
- * {@code ./mvnw -q spring-boot:test-run
- * -Dspring-boot.run.main-class=io.github.distributedlock.demo.live.LiveView} ends all
- * that it has started when it ends.
+ * {@code ./mvnw -f src/demo spring-boot:test-run -Plive} ends all that it has started
+ * when it ends.
  */
 public final class LiveView implements AutoCloseable {
 
