@@ -60,7 +60,8 @@ public final class RenewableDistributedLockRegistry implements RenewableLockRegi
 	 * Makes the lease of a lock last at least the registry's time to live from now. Never
 	 * shortens it.
 	 * @param lockKey the key of a lock that the calling thread holds
-	 * @throws IllegalStateException if the thread does not hold it, or has lost it
+	 * @throws IllegalMonitorStateException if the thread does not hold it
+	 * @throws IllegalStateException if the thread has lost it
 	 * @throws io.github.distributedlock.LockBackendException if the store failed
 	 */
 	@Override
@@ -73,14 +74,15 @@ public final class RenewableDistributedLockRegistry implements RenewableLockRegi
 	 * @param lockKey the key of a lock that the calling thread holds
 	 * @param ttl the time, from 100 milliseconds to 365 days
 	 * @throws IllegalArgumentException if it is out of that range
-	 * @throws IllegalStateException if the thread does not hold it, or has lost it
+	 * @throws IllegalMonitorStateException if the thread does not hold it
+	 * @throws IllegalStateException if the thread has lost it
 	 * @throws io.github.distributedlock.LockBackendException if the store failed
 	 */
 	@Override
 	public void renewLock(Object lockKey, Duration ttl) {
 		String key = DistributedLockRegistry.request(lockKey).keys().get(0);
 		LockHandle handle = CurrentLock.find(key, this.distributedLock::owns)
-			.orElseThrow(() -> new IllegalStateException(
+			.orElseThrow(() -> new IllegalMonitorStateException(
 					"Lock '" + LockException.printable(key) + "' is not held by this thread"));
 		if (!handle.extend(ttl)) {
 			throw new IllegalStateException("Lock '" + LockException.printable(key) + "' was lost");

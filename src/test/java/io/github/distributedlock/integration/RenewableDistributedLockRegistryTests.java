@@ -81,7 +81,7 @@ class RenewableDistributedLockRegistryTests extends EngineFixture {
 
 	@Test
 	void doesNotRenewWhatIsNotHeld() {
-		assertThatIllegalStateException().isThrownBy(() -> this.registry.renewLock("k"))
+		assertThatExceptionOfType(IllegalMonitorStateException.class).isThrownBy(() -> this.registry.renewLock("k"))
 			.withMessage("Lock 'k' is not held by this thread");
 		this.lock.lock(SECOND);
 		this.time.advance(SECOND);
@@ -94,7 +94,7 @@ class RenewableDistributedLockRegistryTests extends EngineFixture {
 	void renewsOnlyWhatItsEngineHolds() {
 		LockEngine other = engine(new InMemoryLockBackend(this.time::nanoTime), "other store");
 		LockHandle notAsked = other.acquire(request("k").leaseTime(SECOND));
-		assertThatIllegalStateException().isThrownBy(() -> this.registry.renewLock("k"))
+		assertThatExceptionOfType(IllegalMonitorStateException.class).isThrownBy(() -> this.registry.renewLock("k"))
 			.withMessage("Lock 'k' is not held by this thread");
 		notAsked.close();
 		this.lock.lock(SECOND);
