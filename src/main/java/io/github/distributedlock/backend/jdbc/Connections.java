@@ -6,6 +6,8 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Set;
 import java.util.concurrent.Callable;
+import java.util.concurrent.Semaphore;
+import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.ReentrantLock;
 
 import javax.sql.DataSource;
@@ -41,6 +43,13 @@ final class Connections implements AutoCloseable {
 	private final Destination destination = new Destination();
 
 	private final Strays strays;
+
+	/**
+	 * One permit for each connection that may be borrowed.
+	 */
+	private final Semaphore unborrowed = new Semaphore(Integer.MAX_VALUE);
+
+	private volatile boolean closed;
 
 	private volatile @Nullable Statements statements;
 
@@ -107,16 +116,29 @@ final class Connections implements AutoCloseable {
 	 * then looks at: somebody may have locked it
 	 */
 	private Borrowed borrow(boolean forTable) {
+		if (this.closed || !this.unborrowed.tryAcquire()) {
+			throw LockBackendException.of("The store is closed, so there is no connection for locks any more")
+				.stopped(true)
+				.notCarriedOut(true)
+				.build();
+		}
+		Borrowed borrowed = null;
 		try {
-			return (this.pool.keepsTime() && this.driverKeepsTime) ? open(forTable)
+			borrowed = (this.pool.keepsTime() && this.driverKeepsTime) ? open(forTable)
 					: this.calls.connect(() -> open(forTable), (late) -> {
 						if (late != null) {
 							late.giveBack();
 						}
 					});
+			return borrowed;
 		}
 		catch (SQLException ex) {
 			throw SqlFailures.notConnected(ex, this.pool.isUsedUp());
+		}
+		finally {
+			if (borrowed == null) {
+				this.unborrowed.release();
+			}
 		}
 	}
 
@@ -177,10 +199,25 @@ final class Connections implements AutoCloseable {
 	}
 
 	/**
-	 * Ends the threads of this class, and no connection.
+	 * Lends no connection any more, waits for a command timeout at most until each one
+	 * has been given back, and ends the threads of this class. A pool that is closed next
+	 * ends no connection under a statement.
 	 */
 	@Override
 	public void close() {
+		if (this.closed) {
+			return;
+		}
+		this.closed = true;
+		try {
+			if (!this.unborrowed.tryAcquire(Integer.MAX_VALUE, this.settings.commandTimeout().toNanos(),
+					TimeUnit.NANOSECONDS)) {
+				logger.debug("The store is closed under a statement that has not ended in time");
+			}
+		}
+		catch (InterruptedException ex) {
+			Thread.currentThread().interrupt();
+		}
 		this.calls.close();
 	}
 
@@ -442,6 +479,7 @@ final class Connections implements AutoCloseable {
 				// The driver may keep its own lock, which a pool waits for.
 				Connections.this.calls.start(() -> Connections.this.pool.evict(this.session.connection()));
 			}
+			Connections.this.unborrowed.release();
 		}
 
 		private void giveBack() {

@@ -94,8 +94,12 @@ public final class Postgres implements AutoCloseable {
 	 * @return ends that
 	 */
 	public Runnable lockTable() {
+		return lockTable(this.server);
+	}
+
+	static Runnable lockTable(EmbeddedPostgres server) {
 		try {
-			Connection connection = this.server.getPostgresDatabase().getConnection();
+			Connection connection = server.getPostgresDatabase().getConnection();
 			connection.setAutoCommit(false);
 			connection.createStatement().execute("lock table distributed_lock in access exclusive mode");
 			return () -> {

@@ -16,11 +16,17 @@ import java.util.concurrent.atomic.AtomicInteger;
 import java.util.function.Consumer;
 import java.util.regex.Pattern;
 import java.util.stream.IntStream;
+import java.util.stream.Stream;
 
 import javax.sql.DataSource;
 
+import ch.qos.logback.classic.Level;
+import ch.qos.logback.classic.Logger;
+import ch.qos.logback.classic.spi.ILoggingEvent;
+import ch.qos.logback.core.read.ListAppender;
 import com.zaxxer.hikari.HikariConfig;
 import com.zaxxer.hikari.HikariDataSource;
+import io.github.distributedlock.LockBackendException;
 import io.github.distributedlock.LockHandle;
 import io.github.distributedlock.LockRequest;
 import io.github.distributedlock.LockStatus;
@@ -43,11 +49,13 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.RegisterExtension;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
+import org.slf4j.LoggerFactory;
 import org.springframework.jdbc.core.JdbcTemplate;
 import org.springframework.jdbc.datasource.DelegatingDataSource;
 import org.springframework.jdbc.datasource.SingleConnectionDataSource;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 import static org.assertj.core.api.Assertions.tuple;
 
 /**
@@ -539,18 +547,46 @@ class PostgresLocksTests {
 		}
 	}
 
+	/**
+	 * Also of the listener, and one whose statement is under way. Otherwise a pool that
+	 * is closed next ends these, and warns of it with a stack trace.
+	 */
 	@Test
-	void aClosedStoreGivesBackItsConnections() {
+	void aClosedStoreHasGivenBackItsConnections() {
+		ListAppender<ILoggingEvent> log = new ListAppender<>();
+		Logger logger = (Logger) LoggerFactory.getLogger("com.zaxxer.hikari");
+		log.start();
+		logger.addAppender(log);
 		try (HikariDataSource own = Postgres.pool(Postgres.shared())) {
 			JdbcLockBackend store = backend(own);
 			Listening listening = store.listen("b", new Ear());
 			hold(store, "k", "a");
 			store.acquireOrRegister(claim("k", "b"));
 			assertThat(listening.hears()).isTrue();
-			store.close();
-			Awaitility.await("the end of the listener")
-				.until(() -> own.getHikariPoolMXBean().getActiveConnections() == 0);
+			Runnable unlockTable = Postgres.lockTable(Postgres.shared());
+			CompletableFuture<Boolean> release = CompletableFuture.supplyAsync(() -> store.release("k", "a:1"),
+					this.threads);
+			Awaitility.await()
+				.until(() -> this.database.queryForObject("select count(*) from pg_locks where not granted",
+						Integer.class) == 1);
+			Thread stop = new Thread(() -> {
+				store.close();
+				own.close();
+			});
+			stop.start();
+			Awaitility.await("the stop to wait for the release, or to end it")
+				.until(() -> release.isDone() || Stream.of(stop.getStackTrace())
+					.anyMatch((frame) -> frame.getClassName().equals(Connections.class.getName())));
+			unlockTable.run();
+			assertThat(Patience.get(release, "the release")).isTrue();
+			Patience.join(stop);
+			assertThatExceptionOfType(LockBackendException.class).isThrownBy(() -> store.inspect("k"))
+				.matches(LockBackendException::isStopped);
 		}
+		finally {
+			logger.detachAppender(log);
+		}
+		assertThat(log.list).extracting(ILoggingEvent::getLevel).doesNotContain(Level.WARN, Level.ERROR);
 	}
 
 	@ParameterizedTest
