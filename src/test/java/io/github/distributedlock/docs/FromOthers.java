@@ -93,6 +93,10 @@ public class FromOthers {
 		return LockRequest.of("k").fair(true);
 	}
 
+	LockRequest rateLimited() {
+		return LockRequest.of("k").permits(10).minHoldTime(Duration.ofSeconds(1));
+	}
+
 	public LockRequest limited() {
 		return LockRequest.of("k").permits(10);
 	}

@@ -93,6 +93,8 @@ class FromOthersTests {
 		try (LockHandle limited = this.lock.acquire(this.service.limited().detached(true))) {
 			holds(this.service.limited(), (another) -> !another.owner().equals(limited.owner()));
 		}
+		assertThat(this.service.rateLimited().permits()).isEqualTo(10);
+		assertThat(this.service.rateLimited().minHoldTime()).isEqualTo(Duration.ofSeconds(1));
 	}
 
 	private void holds(LockRequest request, Predicate<LockHandle> condition) {

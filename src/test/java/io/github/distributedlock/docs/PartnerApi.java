@@ -27,5 +27,16 @@ public class PartnerApi {
 		return ResponseEntity.status(HttpStatus.TOO_MANY_REQUESTS).header(HttpHeaders.RETRY_AFTER, "2").build();
 	}
 
+	// end::permits[]
+	// tag::rate[]
+	// At most ten of these calls begin in any second, in all JVMs together.
+	@DistributedLock(key = "'partner-rate'", permits = 10, minHoldTime = "1s", waitTime = "3s")
+	public String offer(String sku) {
+		return this.partner.load(sku);
+	}
+	// end::rate[]
+
+	// tag::permits[]
+
 }
 // end::permits[]

@@ -1,5 +1,7 @@
 package io.github.distributedlock.docs;
 
+import java.time.Duration;
+
 import io.github.distributedlock.DistributedLock;
 import io.github.distributedlock.LockHandle;
 import io.github.distributedlock.LockRequest;
@@ -35,6 +37,26 @@ class PartnerApiTests {
 			first.close();
 			assertThat(there.price("A1").getStatusCode()).isEqualTo(HttpStatus.OK);
 			second.close();
+		}
+	}
+
+	/** Each call that has begun keeps its permit after its end, so nothing runs here. */
+	@Test
+	void tenCallsBeginAndThenNoMore() {
+		try (RedisServers.Server redis = RedisServers.start(RedisServers.EMBEDDED);
+				ConfigurableApplicationContext one = DocsApplication.start(redis);
+				ConfigurableApplicationContext two = DocsApplication.start(redis)) {
+			LockRequest all = LockRequest.of("partner-rate").permits(10).minHoldTime(Duration.ofMinutes(1));
+			DistributedLock lock = two.getBean(DistributedLock.class);
+			assertThat(one.getBean(PartnerApi.class).offer("A1")).isEqualTo("price of A1");
+			for (int call = 1; call <= 9; call++) {
+				lock.run(all, () -> {
+				});
+			}
+			// That of the offer may be free again by now.
+			lock.tryRun(all, () -> {
+			});
+			assertThat(lock.tryAcquire(all)).isEmpty();
 		}
 	}
 

@@ -1,8 +1,11 @@
 package io.github.distributedlock.engine;
 
 import java.time.Duration;
+import java.util.ArrayList;
 import java.util.List;
+import java.util.Random;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.TimeUnit;
 import java.util.stream.IntStream;
 import java.util.stream.Stream;
 
@@ -14,6 +17,7 @@ import io.github.distributedlock.LockMode;
 import io.github.distributedlock.LockRequest;
 import io.github.distributedlock.LockStatus;
 import io.github.distributedlock.LockUpgradeException;
+import io.github.distributedlock.backend.Claim;
 import io.github.distributedlock.backend.Waiter;
 import org.awaitility.Awaitility;
 import org.junit.jupiter.api.Test;
@@ -232,6 +236,38 @@ class PermitsTests extends EngineFixture {
 			assertThat(isBusy(this.third)).isFalse();
 			other.close();
 		}
+	}
+
+	/** Requests of two JVMs at random, of which each is over at once. */
+	@Test
+	void noMoreBeginInAnyWindowThanThereArePermits() {
+		LockRequest call = detached(10).minHoldTime(Duration.ofSeconds(1));
+		Random random = new Random(36);
+		List<Long> begun = new ArrayList<>();
+		for (int step = 0; step < 2000; step++) {
+			LockEngine jvm = random.nextBoolean() ? this.engine : this.third;
+			jvm.tryAcquire(call).ifPresent((handle) -> {
+				begun.add(this.time.nanoTime());
+				handle.close();
+			});
+			this.time.advance(Duration.ofMillis(random.nextInt(10)));
+		}
+		assertThat(IntStream.range(10, begun.size()).mapToLong((i) -> begun.get(i) - begun.get(i - 10)))
+			.as("between a call and the tenth one after it")
+			.hasSizeGreaterThan(50)
+			.allMatch((nanos) -> nanos >= TimeUnit.SECONDS.toNanos(1));
+	}
+
+	@Test
+	void ofADeadJvmAPermitIsKeptForALease() {
+		LockRequest call = detached(2).minHoldTime(Duration.ofSeconds(1));
+		this.engine.acquire(call).close();
+		assertThat(this.store.acquire(Claim.of("k", "other#1:1", "other#1", LEASE).permits(2)).acquired()).isTrue();
+		this.time.advance(Duration.ofMillis(1100));
+		assertThat(this.third.tryAcquire(call)).as("in place of the one that ended").isPresent();
+		assertThat(this.third.tryAcquire(call)).as("in place of the one whose JVM died").isEmpty();
+		this.time.advance(LEASE);
+		assertThat(this.third.tryAcquire(call)).isPresent();
 	}
 
 	@Test
