@@ -61,7 +61,8 @@ enum Contestant {
 			Lock4jLocks::new),
 
 	/** This library on PostgreSQL. */
-	OURS_JDBC("ours (PostgreSQL)", LockHandle.class, "pool of 32 of Hikari, as it comes", OurLocks::overJdbc),
+	OURS_JDBC("ours (PostgreSQL)", LockHandle.class,
+			"pool of 32 of Hikari, with the command timeout, as the starter makes it", OurLocks::overJdbc),
 
 	/** What most write by hand. */
 	JDBC("raw JDBC", Driver.class,

@@ -46,8 +46,12 @@ final class OurLocks implements Locks {
 	}
 
 	static OurLocks overJdbc(int port) {
+		JdbcLockSettings settings = JdbcLockSettings.defaults();
 		HikariDataSource pool = Connections.postgres(port);
-		JdbcLockBackend backend = new JdbcLockBackend(pool, JdbcLockSettings.defaults());
+		// As the starter makes it: a pool that may take longer is asked on another
+		// thread.
+		pool.setConnectionTimeout(settings.commandTimeout().toMillis());
+		JdbcLockBackend backend = new JdbcLockBackend(pool, settings);
 		backend.check(); // Finds out which database it is, as the start of an application
 							// does.
 		return new OurLocks(pool::close, backend);

@@ -44,6 +44,8 @@ final class Connections implements AutoCloseable {
 
 	private final Strays strays;
 
+	private final RecentKeys recent = new RecentKeys();
+
 	/**
 	 * One permit for each connection that may be borrowed.
 	 */
@@ -357,7 +359,8 @@ final class Connections implements AutoCloseable {
 
 		private Borrowed(Connection connection) throws SQLException {
 			this.tag = Connections.this.strays.tag(connection);
-			this.session = new Session(connection, Connections.this.statements(connection), this);
+			this.session = new Session(connection, Connections.this.statements(connection), this,
+					Connections.this.recent);
 			this.autoCommit = connection.getAutoCommit();
 			this.timeout = connection.getNetworkTimeout();
 		}

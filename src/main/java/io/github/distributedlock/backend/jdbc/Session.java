@@ -36,7 +36,7 @@ import org.slf4j.LoggerFactory;
  * Carries out the statements on one connection. Each is committed by itself, so that one
  * that stands still between two of them keeps no row locked.
  */
-record Session(Connection connection, Statements sql, Supervisor supervisor) {
+record Session(Connection connection, Statements sql, Supervisor supervisor, RecentKeys recent) {
 
 	private static final Logger logger = LoggerFactory.getLogger(Session.class);
 
@@ -102,8 +102,15 @@ record Session(Connection connection, Statements sql, Supervisor supervisor) {
 		String holder = KeyState.exclusiveHolder(claim.owner(), State.OWNER);
 		long lease = Statements.micros(claim.lease());
 		Object key = bind(claim.key());
-		return (this.sql.platform == Platform.POSTGRESQL) ? changes(this.sql.acquire, holder, lease, key, key)
-				: changes(this.sql.acquire, holder, lease, key);
+		String insertOrTake = this.sql.insertOrTake;
+		if (insertOrTake == null || this.recent.contains(claim.key())) {
+			return changes(this.sql.take, holder, lease, key);
+		}
+		boolean taken = changes(insertOrTake, holder, lease, key, key);
+		if (taken) {
+			this.recent.add(claim.key(), false);
+		}
+		return taken;
 	}
 
 	/**
@@ -114,13 +121,18 @@ record Session(Connection connection, Statements sql, Supervisor supervisor) {
 	@Nullable Read releaseOrRead(String key, String owner) throws SQLException {
 		Object bound = bind(key);
 		String holder = KeyState.exclusiveHolder(owner, State.OWNER);
-		if (this.sql.platform != Platform.POSTGRESQL) {
-			return changes(this.sql.release, bound, holder) ? null : read(key);
+		String releaseOrGrant = this.sql.releaseOrGrant;
+		if (!(releaseOrGrant != null && this.recent.isAwaited(key)) && changes(this.sql.release, bound, holder)) {
+			return null;
+		}
+		if (releaseOrGrant == null) {
+			return read(key);
 		}
 		AtomicReference<@Nullable ReleaseNotification> granted = new AtomicReference<>();
-		Read kept = query(this.sql.release, (row) -> {
+		Read kept = query(releaseOrGrant, (row) -> {
 			row.next();
 			String given = row.getString(7);
+			this.recent.add(key, !Statements.NOBODY.equals(given));
 			if (given == null) {
 				return read(row);
 			}

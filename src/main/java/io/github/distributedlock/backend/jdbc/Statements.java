@@ -89,9 +89,27 @@ final class Statements {
 
 	final String table;
 
-	final String acquire;
+	/**
+	 * Takes a free key that has a row.
+	 */
+	final String take;
 
+	/**
+	 * Takes a free key that may have no row yet; {@code null} where that is two
+	 * statements.
+	 */
+	final @Nullable String insertOrTake;
+
+	/**
+	 * Frees a key that nobody waits for.
+	 */
 	final String release;
+
+	/**
+	 * Frees a key, or grants the key to who waits; {@code null} where that is two
+	 * statements.
+	 */
+	final @Nullable String releaseOrGrant;
 
 	final String leaveToExpire;
 
@@ -160,27 +178,27 @@ final class Statements {
 		String durably = upserts ? " returning " + DURABLY : "";
 		String later = platform.plus("{now}", "?");
 		String time = platform.plus("timestamp '1970-01-01 00:00:00'", "?");
-		this.acquire = text(
-				upserts ? "insert into {table} as held (" + COLUMNS + ") select ?, " + later + ", {nobody}, 0, "
+		this.take = text("update {table} set holders = ?, ends_at = " + later
+				+ ", version = version + 1 where lock_key = ? and" + FREE.replace("{held}", "") + durably);
+		this.insertOrTake = !upserts ? null
+				: text("insert into {table} as held (" + COLUMNS + ") select ?, " + later + ", {nobody}, 0, "
 						+ platform.micros("{now}") + ", " + platform.plus("{now}", String.valueOf(keptFor(0)))
 						// One that is busy is not locked, which would cost a commit.
 						+ ", ? where not exists (select 1 from {table} as held where lock_key = ? and not" + FREE
 						+ ") on conflict (lock_key) do update set holders = excluded.holders,"
-						+ " ends_at = excluded.ends_at, version = held.version + 1 where" + FREE + durably
-						: "update {table} set holders = ?, ends_at = " + later
-								+ ", version = version + 1 where lock_key = ? and" + FREE);
+						+ " ends_at = excluded.ends_at, version = held.version + 1 where" + FREE + durably);
 		String columns = "holders, " + platform.micros("ends_at") + ", waiters, fencing_token, version, "
 				+ platform.micros("{now}");
 		String row = "select " + columns + " from (select 1 as one) always left join {table} on lock_key = ?";
 		this.read = text(row);
+		this.release = text("update {table} set holders = {nobody}, ends_at = {now}, version = version + 1"
+				+ " where lock_key = ? and waiters = {nobody} and" + OWNED + (upserts ? " returning " + QUICKLY : ""));
 		// No table may have that name.
-		this.release = text(upserts
-				? "with released$ as (" + RELEASE_OR_GRANT + ") select " + columns
+		this.releaseOrGrant = !upserts ? null
+				: text("with released$ as (" + RELEASE_OR_GRANT + ") select " + columns
 						+ ", (select given from released$), substring(waiters from ' of ([^ ]+) for '),"
 						+ " substring(waiters from ' claim ([0-9]+) of ')"
-						+ " from (select 1 as one) always left join {table} on lock_key = ?"
-				: "update {table} set holders = {nobody}, ends_at = {now}, version = version + 1"
-						+ " where lock_key = ? and waiters = {nobody} and" + OWNED);
+						+ " from (select 1 as one) always left join {table} on lock_key = ?");
 		this.leaveToExpire = text("update {table} set holders = ?, ends_at = " + later
 				+ ", version = version + 1 where lock_key = ? and" + OWNED + durably);
 		// A limit is enough for sql_safe_updates where a small table is read whole.

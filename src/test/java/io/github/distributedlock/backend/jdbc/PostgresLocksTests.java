@@ -96,6 +96,41 @@ class PostgresLocksTests {
 		return backend;
 	}
 
+	@Test
+	void acquiresAKeyWhoseRowWasDeletedSinceItsLastUse() {
+		try (JdbcLockBackend store = backend(pool)) {
+			hold(store, "k", "a");
+			assertThat(store.release("k", "a:1")).isTrue();
+			this.database.update("delete from distributed_lock where lock_key = 'k'");
+			hold(store, "k", "a");
+			assertThat(this.database.queryForList("select holders from distributed_lock where lock_key = 'k'",
+					String.class))
+				.containsExactly("exclusive held by a:1");
+		}
+	}
+
+	/**
+	 * A release guesses from the one before whether others wait for the key.
+	 */
+	@Test
+	void grantsAKeyThatNobodyWaitedForBeforeAndFreesOneThatWasWaitedFor() {
+		Ear ear = new Ear();
+		try (JdbcLockBackend store = backend(pool); Listening listening = store.listen("b", ear)) {
+			for (int round = 1; round <= 3; round++) {
+				hold(store, "k", "a");
+				store.acquireOrRegister(Claim.of("k", "b:" + round, "b", LEASE).number(1));
+				assertThat(store.release("k", "a:1")).isTrue();
+				assertThat(store.inspect("k").holders()).extracting(LockStatus.Holder::owner)
+					.containsExactly("b:" + round);
+				assertThat(store.release("k", "b:" + round)).isTrue();
+				assertThat(store.inspect("k").isFree()).isTrue();
+				hold(store, "k", "a");
+				assertThat(store.release("k", "a:1")).isTrue();
+				assertThat(store.inspect("k").isFree()).isTrue();
+			}
+		}
+	}
+
 	/**
 	 * Also by connections that are as unfit as a pool can make them.
 	 */
