@@ -21,7 +21,8 @@ import org.jspecify.annotations.Nullable;
 /**
  * One step on one key, and the rules of who gets a key next. A step begins with a
  * {@link KeyState} and the time. One method carries the step out. The step ends with
- * another {@code KeyState}, and with the notifications of the waiters that it has woken.
+ * another {@code KeyState}, and with the notifications of the waiters that it has woken,
+ * and of the owner that it has found.
  * <p>
  * Confined to one thread; does no I/O. Lists are replaced, never changed, and read by
  * index, which makes no object. Times are microseconds by the clock of the store.
@@ -129,7 +130,8 @@ class KeyStep {
 	}
 
 	/**
-	 * Returns the notifications of the waiters that were woken, in that order.
+	 * Returns the notifications of the waiters that were woken, in that order, and of the
+	 * owner that is to give the key back.
 	 */
 	final List<ReleaseNotification> notifications() {
 		return this.notifications;
@@ -362,13 +364,23 @@ class KeyStep {
 	}
 
 	/**
-	 * Says who has the key, and for how long the claim is out of question.
+	 * Says who has the key, and for how long the claim is out of question. Asks another
+	 * instance for a key that it may have kept.
 	 */
 	private AcquireResult busy(Claim claim) {
+		Held first = this.holders.get(0);
+		if (isRecalled(first, claim)) {
+			woken(ReleaseNotification.recall(this.key, first.name()));
+		}
 		List<Held> all = this.holders.stream().sorted(Comparator.comparingLong(Held::end)).toList();
 		int left = all.size() - ((hasPermits() && claim.permits() > 1) ? claim.permits() : 1);
 		Held last = all.get((left >= 0) ? left : all.size() - 1);
 		return AcquireResult.busy(all.get(0).holder(), Duration.of(last.end() - this.now, ChronoUnit.MICROS));
+	}
+
+	boolean isRecalled(Held held, Claim claim) {
+		return held.isExclusive() && held.state() == State.OWNER && Claim.isRecallable(held.name())
+				&& !Claim.instanceOf(held.name()).equals(claim.instance());
 	}
 
 	/**

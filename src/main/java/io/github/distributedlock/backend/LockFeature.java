@@ -73,6 +73,12 @@ public enum LockFeature {
 	 * has. Like a key that is taken, or that the claim's owner was granted before, it
 	 * lasts for the {@linkplain Claim#lease() full lease} then.
 	 * <p>
+	 * Such a store also <em>recalls</em> keys. If an exclusive owner whose token is
+	 * {@linkplain Claim#isRecallable(String) recallable} has the key, the same step that
+	 * tells another instance that the key is busy also
+	 * {@linkplain ReleaseListener#onRecall tells} the owner's instance, each time.
+	 * {@link LockBackend#acquire} need not do that.
+	 * <p>
 	 * <b>Incubating</b>: may change with the numbers, the lease and the replaced owners
 	 * of a {@link Claim}.
 	 */

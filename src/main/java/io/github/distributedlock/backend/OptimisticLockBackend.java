@@ -100,9 +100,10 @@ public abstract class OptimisticLockBackend implements LockBackend {
 	protected abstract boolean write(String key, Read before, KeyState after);
 
 	/**
-	 * Notifies the instance of a waiter, after what the notification says was written.
-	 * Never throws: an instance that hears nothing asks again. Does nothing unless the
-	 * store {@linkplain LockFeature#NOTIFICATIONS notifies}.
+	 * Notifies the instance of a waiter, after what the notification says was written, or
+	 * the instance of an owner: {@linkplain ReleaseNotification#deliverTo delivers} to
+	 * its listener. Never throws: an instance that hears nothing asks again. Does nothing
+	 * unless the store {@linkplain LockFeature#NOTIFICATIONS notifies}.
 	 * @param notification the notification
 	 */
 	protected void send(ReleaseNotification notification) {

@@ -8,20 +8,24 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * A store's message that a key is reserved for a waiter, or may be free; or, by one that
- * {@linkplain LockFeature#GRANTS grants}, that the waiter's claim owns it already.
+ * {@linkplain LockFeature#GRANTS grants}, that the waiter's claim owns it already, or
+ * that others ask for a key which its owner may give back.
  *
  * @param key the user's key
  * @param waiter the waiter that is notified, as it was {@linkplain Claim#waiter()
  * registered}
  * @param owner the owner that the key was granted to, for as long as its claim says,
- * counted by the store from then on; {@code null} if the key was not granted
+ * counted by the store from then on, or that the key is recalled from; {@code null} if
+ * the waiter has to ask
  * @param number which claim of that owner the key was granted to: its
- * {@linkplain Claim#number() number}, 0 if the key was not granted
+ * {@linkplain Claim#number() number}; 0 if the waiter has to ask, negative for a recall
  * @since 1.0
  */
 public record ReleaseNotification(String key, Waiter waiter, @Nullable String owner, long number) {
 
-	private static final Pattern TEXT = Pattern.compile(KeyState.KIND + "(\\S+) (\\d{1,18}) (.*)", Pattern.DOTALL);
+	private static final long RECALL = -1;
+
+	private static final Pattern TEXT = Pattern.compile(KeyState.KIND + "(\\S+) (-1|\\d{1,18}) (.*)", Pattern.DOTALL);
 
 	/**
 	 * Checks what must be there.
@@ -54,6 +58,17 @@ public record ReleaseNotification(String key, Waiter waiter, @Nullable String ow
 	}
 
 	/**
+	 * Asks an owner for a key that another instance has asked for.
+	 * @param key the user's key
+	 * @param owner the owner that has the key, {@linkplain Claim#isRecallable(String)
+	 * recallable}
+	 * @return the notification
+	 */
+	public static ReleaseNotification recall(String key, String owner) {
+		return new ReleaseNotification(key, Waiter.exclusive(Claim.instanceOf(owner)), owner, RECALL);
+	}
+
+	/**
 	 * Reads a notification that a store has sent as a text.
 	 * @param text what {@link #text()} returned
 	 * @return the notification, {@code null} if the text is none
@@ -65,14 +80,30 @@ public record ReleaseNotification(String key, Waiter waiter, @Nullable String ow
 		}
 		String name = parts.group(2);
 		long number = Long.parseLong(parts.group(3));
+		if (number == RECALL) {
+			return recall(parts.group(4), name);
+		}
 		Waiter waiter = KeyState.waiter(parts.group(1), name);
 		return (number > 0) ? granted(parts.group(4), waiter, name, number) : of(parts.group(4), waiter);
 	}
 
 	/**
+	 * Tells a listener of the instance.
+	 * @param listener the listener
+	 */
+	public void deliverTo(ReleaseListener listener) {
+		if (this.number == RECALL && this.owner != null) {
+			listener.onRecall(this.key, this.owner);
+		}
+		else {
+			listener.onRelease(this);
+		}
+	}
+
+	/**
 	 * Returns the notification as a text.
 	 * @return the kind and the name of the waiter, or the owner that the key was granted
-	 * to; the number; and the key
+	 * to or is recalled from; the number; and the key
 	 */
 	public String text() {
 		return KeyState.kind(this.waiter) + " " + ((this.owner != null) ? this.owner : KeyState.nameOf(this.waiter))

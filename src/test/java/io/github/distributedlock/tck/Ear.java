@@ -5,6 +5,7 @@ import java.util.List;
 import java.util.Objects;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.atomic.AtomicInteger;
+import java.util.stream.Stream;
 
 import io.github.distributedlock.backend.Claim;
 import io.github.distributedlock.backend.ReleaseListener;
@@ -19,6 +20,8 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 public final class Ear implements ReleaseListener {
 
 	private final List<ReleaseNotification> notifications = new CopyOnWriteArrayList<>();
+
+	private final List<String> recalls = new CopyOnWriteArrayList<>();
 
 	private final AtomicInteger resubscriptions = new AtomicInteger();
 
@@ -48,6 +51,11 @@ public final class Ear implements ReleaseListener {
 	}
 
 	@Override
+	public void onRecall(String key, String owner) {
+		this.recalls.add(owner + " of " + key);
+	}
+
+	@Override
 	public void onResubscribed() {
 		this.resubscriptions.incrementAndGet();
 	}
@@ -74,6 +82,15 @@ public final class Ear implements ReleaseListener {
 	/** The notification that came last. */
 	public ReleaseNotification last() {
 		return this.notifications.get(this.notifications.size() - 1);
+	}
+
+	/**
+	 * Waits for the recalls of the keys of some claims, in that order, and of no others.
+	 */
+	public void awaitRecalls(Claim... claims) {
+		List<String> expected = Stream.of(claims).map((claim) -> claim.owner() + " of " + claim.key()).toList();
+		Eventually.within(this.patience, "recalls of " + expected, () -> this.recalls.size() >= expected.size());
+		assertEquals(expected, this.recalls, "recalls");
 	}
 
 	/** Waits until the owner of a claim is told that it has the key. */

@@ -235,6 +235,91 @@ abstract class GrantContractTests extends OwnershipContractTests {
 		assertGranted(own, a);
 	}
 
+	@ContractTest
+	void whoAsksHasTheKeyRecalledFromAnotherInstanceEachTime(String store) {
+		LockBackend backend = granting(store);
+		String key = key() + " with spaces";
+		Ear a = listen(backend, "a");
+		listen(backend, "b");
+		Claim owner = recallable(backend, key, "a");
+		assertFalse(backend.acquireOrRegister(claim(key, "a")).acquired(), "busy for its own instance");
+		busy(backend, claim(key, "b"));
+		a.awaitRecalls(owner);
+		busy(backend, claim(key, "b").number(1));
+		if (backend.features().contains(LockFeature.SHARED)) {
+			busy(backend, reader(key, "b"));
+			a.awaitRecalls(owner, owner, owner);
+		}
+		else {
+			a.awaitRecalls(owner, owner);
+		}
+		assertEquals(List.of(true), backend.renew(List.of(Renewal.of(owner))), "still owned");
+	}
+
+	@ContractTest
+	void whoWouldPassAKeyOnHasItRecalled(String store) {
+		LockBackend backend = granting(store);
+		assumeTrue(backend.features().contains(LockFeature.HAND_OVER), "Skipped: the store does not pass keys on");
+		String key = key();
+		Ear a = listen(backend, "a");
+		listen(backend, "b");
+		Claim owner = recallable(backend, key, "a");
+		assertFalse(backend.pass("b:lost", claim(key, "b"), false).next().acquired(), "busy");
+		a.awaitRecalls(owner);
+	}
+
+	@ContractTest
+	void aKeyThatWasGrantedIsRecalledFromItsNewOwner(String store) {
+		LockBackend backend = granting(store);
+		String key = key();
+		Ear a = listen(backend, "a");
+		Ear b = listen(backend, "b");
+		listen(backend, "c");
+		Claim owner = recallable(backend, key, "a");
+		Claim next = busy(backend, recallable(key, "b").number(1));
+		a.awaitRecalls(owner);
+		backend.release(key, owner.owner());
+		assertGranted(next, b);
+		busy(backend, claim(key, "c"));
+		b.awaitRecalls(next);
+		a.awaitRecalls(owner);
+	}
+
+	@ContractTest
+	void nothingElseIsRecalled(String store) {
+		LockBackend backend = granting(store);
+		Ear a = listen(backend, "a");
+		listen(backend, "b");
+		String plain = key();
+		held(backend, plain, "a");
+		busy(backend, claim(plain, "b"));
+		String parked = key();
+		backend.leaveToExpire(parked, recallable(backend, parked, "a").owner(), LONG);
+		busy(backend, claim(parked, "b"));
+		String reserved = key();
+		Claim holder = held(backend, reserved, "b");
+		busy(backend, recallable(reserved, "a"));
+		backend.release(reserved, holder.owner());
+		a.awaitWake(reserved);
+		busy(backend, claim(reserved, "b"));
+		// What comes last is heard last.
+		String kept = key();
+		Claim owner = recallable(backend, kept, "a");
+		busy(backend, claim(kept, "b"));
+		a.awaitRecalls(owner);
+	}
+
+	private Claim recallable(LockBackend backend, String key, String instance) {
+		Claim claim = recallable(key, instance);
+		// Registers, so that the instance hears.
+		assertTrue(backend.acquireOrRegister(claim).acquired(), "acquired");
+		return claim;
+	}
+
+	private Claim recallable(String key, String instance) {
+		return Claim.of(key, claim(key, instance).owner() + Claim.RECALLABLE, instance, LONG);
+	}
+
 	private LockBackend granting(String store) {
 		LockBackend backend = open(store);
 		assumeTrue(backend.features().contains(LockFeature.GRANTS), "Skipped: the store does not grant");

@@ -306,7 +306,7 @@ final class PostgresNotifications implements AutoCloseable {
 																				// notify.
 		ReleaseListener listener = (notification != null) ? this.listeners.get(notification.waiter().instance()) : null;
 		if (notification != null && listener != null) {
-			listener.onRelease(notification);
+			notification.deliverTo(listener);
 		}
 	}
 

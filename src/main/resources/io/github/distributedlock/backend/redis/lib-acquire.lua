@@ -145,10 +145,21 @@ local function lookSkippingDead(queue, caller)
 	return value
 end
 
+-- Asks the instance of an owner for a lock that it may have kept: of an owner whose token ends with '~'.
+local function recall(queue, owner, claim)
+	local instance = instanceOf(owner)
+	if queue.channels ~= '' and instance ~= instanceOf(claim.owner) and instance ~= 'reserved' and instance ~= 'parked' then
+		redis.pcall('PUBLISH', queue.channels .. instance, 'recall: ' .. owner .. ' ' .. queue.key)
+	end
+end
+
 -- Answers 0, a holder, and how long the claim is out of question in ms: until fewer than its permits have the lock, or
 -- none.
 local function busy(queue, value, claim)
 	local left = redis.call('PTTL', queue.lock)
+	if type(value) == 'string' and string.sub(value, -1) == '~' then
+		recall(queue, value, claim)
+	end
 	if type(value) == 'table' then
 		local permits = isOfPermits(value) and permitsOf(claim.waiter)
 		local last = permits and redis.call('ZRANGE', queue.lock, -permits, -permits, 'WITHSCORES')[2]

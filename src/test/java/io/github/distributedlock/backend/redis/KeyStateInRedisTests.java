@@ -135,6 +135,9 @@ class KeyStateInRedisTests {
 				arguments("a fair request overtakes", "return not first or first == claim.waiter", "return true"),
 				arguments("what is over is renewed", "or tonumber(expiry) <= millis()", ""),
 				arguments("the dead are pardoned again and again", "limit = (reset or 0) - 1", "limit = -1"),
+				arguments("another JVM does not ask for a lock that was kept", "string.sub(value, -1) == '~'", "false"),
+				arguments("a JVM asks itself for a lock", "instance ~= instanceOf(claim.owner)", "true"),
+				arguments("a JVM is asked for a lock that it has parked", "instance ~= 'parked'", "true"),
 				arguments("a clock that is set back is not noticed", "if newest > now then", "if false then"));
 	}
 
@@ -207,7 +210,10 @@ class KeyStateInRedisTests {
 
 		@Override
 		protected void send(ReleaseNotification notification) {
-			this.notifications.add(notification);
+			// An owner is asked also if nobody hears.
+			if (hears(notification.waiter().instance())) {
+				this.notifications.add(notification);
+			}
 		}
 
 	}
@@ -358,8 +364,8 @@ class KeyStateInRedisTests {
 			boolean done = (result != null) ? result.acquired()
 					: !answer.equals(false) && !answer.equals(List.of(false));
 			this.met.merge(kind + (done ? " done" : " refused"), 1, Integer::sum);
-			this.model.notifications
-				.forEach((each) -> this.met.merge((each.owner() != null) ? "granted" : "woken", 1, Integer::sum));
+			this.model.notifications.forEach((each) -> this.met.merge(
+					(each.owner() == null) ? "woken" : (each.number() > 0) ? "granted" : "recalled", 1, Integer::sum));
 		}
 
 		private void check(List<String> wrong, String what, Object expected, Object found) {

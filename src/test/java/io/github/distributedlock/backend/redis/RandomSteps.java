@@ -199,7 +199,7 @@ final class RandomSteps {
 
 	private Request request() {
 		String instance = instance();
-		Claim claim = Claim.of(key(), instance + ":" + ++this.owners, instance,
+		Claim claim = Claim.of(key(), owner(instance), instance,
 				Duration.ofMillis(100 + this.random.nextInt(chance(50) ? 500 : 6_000)));
 		if (chance(25)) {
 			claim = claim.fenced(true);
@@ -258,8 +258,12 @@ final class RandomSteps {
 					&& one.claim.waiter().equals(Waiter.exclusive(claim.instance())))
 			.skip(this.random.nextInt(2))
 			.findFirst()
-			.orElseGet(() -> new Request(
-					Claim.of(claim.key(), claim.instance() + ":" + ++this.owners, claim.instance(), claim.lease())));
+			.orElseGet(
+					() -> new Request(Claim.of(claim.key(), owner(claim.instance()), claim.instance(), claim.lease())));
+	}
+
+	private String owner(String instance) {
+		return instance + ":" + ++this.owners + ((this.scripts && chance(30)) ? Claim.RECALLABLE : "");
 	}
 
 	/**

@@ -36,6 +36,8 @@ public final class LockCodec {
 
 	private static final String GRANTED = "granted: ";
 
+	private static final String RECALL = "recall: ";
+
 	/** With a zero before it if the grant may have been undone. */
 	private static final Pattern NUMBER = Pattern.compile("0?[1-9][0-9]{0,17}");
 
@@ -73,15 +75,20 @@ public final class LockCodec {
 	}
 
 	/**
-	 * Reads a message to a waiter: the waiter and the user's key; or {@code granted:},
-	 * the number of the claim, its owner, the waiter and the user's key. Only the key may
-	 * have spaces. Scripts of a version that undoes a grant which reached nobody write a
-	 * zero before the number. The notification then has the number of no claim, so that
-	 * the waiter asks.
+	 * Reads a message to an instance: the waiter and the user's key; or {@code granted:},
+	 * the number of the claim, its owner, the waiter and the user's key; or
+	 * {@code recall:}, the owner and the user's key. Only the key may have spaces.
+	 * Scripts of a version that undoes a grant which reached nobody write a zero before
+	 * the number. The notification then has the number of no claim, so that the waiter
+	 * asks.
 	 * @param message the message
 	 * @return the notification, {@code null} if it is none
 	 */
 	public static @Nullable ReleaseNotification notification(String message) {
+		if (message.startsWith(RECALL)) {
+			String[] words = message.substring(RECALL.length()).split(" ", 2);
+			return (words.length == 2) ? ReleaseNotification.recall(words[1], words[0]) : null;
+		}
 		if (!message.startsWith(GRANTED)) {
 			String[] words = message.split(" ", 2);
 			return (words.length == 2) ? ReleaseNotification.of(words[1], waiter(words[0])) : null;
