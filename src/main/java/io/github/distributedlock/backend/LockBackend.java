@@ -315,7 +315,9 @@ public interface LockBackend extends AutoCloseable {
 
 	/**
 	 * Passes the notifications for an instance to a listener, from now on or, if that
-	 * takes a subscription, from the first registration of the instance on. Does no I/O.
+	 * takes a subscription, from the first registration of the instance on, or soon after
+	 * its first claim with a {@linkplain Claim#isRecallable(String) recallable} owner.
+	 * Does no I/O.
 	 * @param instance the instance
 	 * @param listener the listener
 	 * @return ends the listening when closed; {@link Listening#DEAF} unless the store

@@ -75,6 +75,11 @@ public final class Ear implements ReleaseListener {
 		return this.notifications.stream().map(ReleaseNotification::owner).filter(Objects::nonNull).toList();
 	}
 
+	/** The recalls, oldest first. */
+	public List<String> recalls() {
+		return this.recalls;
+	}
+
 	public int resubscriptions() {
 		return this.resubscriptions.get();
 	}

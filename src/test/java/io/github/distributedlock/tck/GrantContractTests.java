@@ -257,6 +257,19 @@ abstract class GrantContractTests extends OwnershipContractTests {
 	}
 
 	@ContractTest
+	void whoHasNeverWaitedHearsRecallsToo(String store) {
+		LockBackend backend = granting(store);
+		String key = key();
+		Ear a = listen(backend, "a");
+		assertTrue(backend.acquire(recallable(key, "a")).acquired(), "acquired");
+		// The store may begin to listen a moment later.
+		eventually("a recall", () -> {
+			busy(backend, claim(key, "b"));
+			return !a.recalls().isEmpty();
+		});
+	}
+
+	@ContractTest
 	void whoWouldPassAKeyOnHasItRecalled(String store) {
 		LockBackend backend = granting(store);
 		assumeTrue(backend.features().contains(LockFeature.HAND_OVER), "Skipped: the store does not pass keys on");

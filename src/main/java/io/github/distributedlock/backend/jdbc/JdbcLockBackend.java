@@ -184,7 +184,12 @@ public final class JdbcLockBackend implements LockBackend {
 
 	@Override
 	public AcquireResult acquire(Claim claim) {
-		return run("acquire", claim.key(), (rows) -> rows.acquire(claim));
+		AcquireResult result = run("acquire", claim.key(), (rows) -> rows.acquire(claim));
+		if (Claim.isRecallable(claim.owner()) && notifies()) {
+			this.notifications.begin(claim.instance()); // Not before the platform is
+														// known.
+		}
+		return result;
 	}
 
 	@Override

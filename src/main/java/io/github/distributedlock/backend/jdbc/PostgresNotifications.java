@@ -131,15 +131,21 @@ final class PostgresNotifications implements AutoCloseable {
 	 * last attempt to listen has failed.
 	 */
 	void awaitHearing(String instance) {
-		if (this.heard.contains(instance) || !this.listeners.containsKey(instance)) {
-			return;
-		}
-		if (this.listening && wake() != null) {
-			return; // The listener looks for new instances at its next pulse, too.
-		}
-		if (begin()) {
+		if (begin(instance)) {
 			await(this.timeout, () -> this.deaf || this.heard.contains(instance));
 		}
+	}
+
+	/**
+	 * Lets an instance hear soon, if it wants to.
+	 * @return whether that is to be waited for
+	 */
+	boolean begin(String instance) {
+		if (this.heard.contains(instance) || !this.listeners.containsKey(instance)) {
+			return false;
+		}
+		// The listener looks for new instances at its next pulse, too.
+		return (!this.listening || wake() == null) && begin();
 	}
 
 	/**

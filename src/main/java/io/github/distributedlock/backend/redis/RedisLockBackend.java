@@ -210,6 +210,9 @@ public final class RedisLockBackend implements LockBackend {
 	// A plain request for a free key needs no script.
 	@Override
 	public AcquireResult acquire(Claim claim) {
+		if (Claim.isRecallable(claim.owner())) {
+			wiring().subscriptions().begin(claim.instance());
+		}
 		return run("acquire", claim.key(), 0, this::acquiring, (steps, link) -> acknowledged(link, steps, claim,
 				claim.features().isEmpty() ? acquireIfFree(steps, link, claim) : steps.acquire(link, claim, false)));
 	}

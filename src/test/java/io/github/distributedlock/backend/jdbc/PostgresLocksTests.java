@@ -10,6 +10,7 @@ import java.time.Instant;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicInteger;
@@ -411,6 +412,32 @@ class PostgresLocksTests {
 			second.acquireOrRegister(claim("k", "b").number(1));
 			assertThat(first.release("k", "a:1")).isTrue();
 			assertThat(second.acquireOrRegister(claim("k", "b").number(2)).acquired()).isTrue();
+		}
+	}
+
+	/**
+	 * A notification takes a lock of the whole server.
+	 */
+	@ParameterizedTest
+	@ValueSource(strings = { "a:1", "a:1~" })
+	void onlyAKeyThatIsRecalledCostsAStatementMore(String owner) {
+		List<String> statements = new CopyOnWriteArrayList<>();
+		DataSource watched = wrapped((method, arguments) -> {
+			if (method.equals("prepareStatement")) {
+				statements.add(arguments[0].toString());
+			}
+		});
+		try (JdbcLockBackend store = backend(watched)) {
+			assertThat(store.acquire(Claim.of("k", owner, "a", LEASE)).acquired()).isTrue();
+			boolean recalls = owner.endsWith(Claim.RECALLABLE);
+			for (Runnable step : List.<Runnable>of(() -> store.acquire(claim("k", "b")),
+					() -> store.acquireOrRegister(claim("k", "b")),
+					() -> store.pass("c:lost", claim("k", "c"), false))) {
+				statements.clear();
+				step.run();
+				assertThat(statements).hasSize(recalls ? 3 : 2);
+				assertThat(statements.get(statements.size() - 1).contains("pg_notify")).isEqualTo(recalls);
+			}
 		}
 	}
 

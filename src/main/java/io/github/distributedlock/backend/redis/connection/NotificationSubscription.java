@@ -237,9 +237,9 @@ final class NotificationSubscription implements Listening, SignalConnector.Liste
 	/**
 	 * Begins the subscription, unless it has begun.
 	 * @return {@code false} if the process can have no more threads: this registration
-	 * polls, and the next one tries again
+	 * polls, and the next attempt tries again
 	 */
-	private synchronized boolean begin() {
+	synchronized boolean begin() {
 		if (this.thread == null && !this.closed) {
 			Thread thread = DaemonThreads.create(this::listen, "distributed-lock-wake");
 			try {

@@ -49,6 +49,16 @@ public final class NotificationSubscriptions {
 	}
 
 	/**
+	 * Lets an instance hear recalls, if it will, without waiting for that.
+	 */
+	public void begin(String instance) {
+		NotificationSubscription subscription = this.subscriptions.get(instance);
+		if (subscription != null && !subscription.isKnown()) {
+			subscription.begin();
+		}
+	}
+
+	/**
 	 * Whether an instance is to be registered if it has to wait: a reservation for one
 	 * that does not hear would only keep the others out. Ensures that it hears.
 	 * @param key a key of the node that is to register it
