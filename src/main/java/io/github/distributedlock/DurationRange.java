@@ -30,6 +30,11 @@ public enum DurationRange {
 	RENEWED_LEASE(1000, Duration.ofDays(365), "365 days"),
 
 	/**
+	 * How long a key that nobody uses may stay where it was used.
+	 */
+	KEEP(0, Duration.ofMinutes(1), "1 minute"),
+
+	/**
 	 * How long one exchange with the store may take, or the pause before the next one.
 	 */
 	EXCHANGE(1, Duration.ofMinutes(1), "1 minute");

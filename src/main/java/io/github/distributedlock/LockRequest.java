@@ -153,6 +153,26 @@ public final class LockRequest {
 	}
 
 	/**
+	 * Lets the key stay with this JVM for so long after the last local holder has given
+	 * it back, if no local request waits: the next local request takes it without asking
+	 * the store. Another JVM that asks gets the key as soon as nobody has used it for a
+	 * millisecond, and at the latest with the first release after the key has been here
+	 * for this long. For a lock that one JVM mostly uses alone. Until it has been held
+	 * for a second, a key that may stay has a lease of 3 seconds, so that it is free so
+	 * soon if this JVM dies. Nothing stays if the store does not notify. Refused together
+	 * with anything but a single key that is locked exclusively, renewed without limit,
+	 * and given back on close: with {@link LockMode#SHARED}, permits, fair, fenced, a
+	 * lease time, a longest or shortest hold, or {@linkplain #expireOnClose(boolean)
+	 * expiry on close}.
+	 * @param keepTime the time, 1 minute at most; zero: the key does not stay;
+	 * {@code null} for the default of the lock
+	 * @return a request whose key stays so long
+	 */
+	public LockRequest keepTime(@Nullable Duration keepTime) {
+		return with(Setting.KEEP_TIME, (keepTime != null) ? DurationRange.KEEP.check("keepTime", keepTime) : null);
+	}
+
+	/**
 	 * Which holders may have the lock together; exclusive by default.
 	 * {@link LockMode#SHARED} is refused together with {@linkplain #fair(boolean) fair}
 	 * or {@linkplain #fenced(boolean) fenced}, by a store that cannot do it, and, for an
@@ -310,6 +330,14 @@ public final class LockRequest {
 	}
 
 	/**
+	 * How long the key stays with the JVM when nobody uses it.
+	 * @return the time, or {@code null} for the default
+	 */
+	public @Nullable Duration keepTime() {
+		return duration(Setting.KEEP_TIME);
+	}
+
+	/**
 	 * Whether the lease is left to run out on close.
 	 * @return {@code false} if the lock is released
 	 */
@@ -406,6 +434,18 @@ public final class LockRequest {
 						+ " at the same time. Request it without fenced, or without permits");
 		refuseIf(fenced() && this.keys.size() > 1,
 				"fenced, but a fencing token is of one key. Request one key as fenced, and the others around it");
+		Duration keepTime = keepTime();
+		if (keepTime != null && !keepTime.isZero()) {
+			requireToBeKept(shared, "SHARED");
+			requireToBeKept(several, "with permits");
+			requireToBeKept(fair(), "fair");
+			requireToBeKept(fenced(), "fenced");
+			requireToBeKept(this.keys.size() > 1, "with several keys");
+			requireToBeKept(leaseTime() != null, "with a leaseTime");
+			requireToBeKept(maxHoldTime() != null, "with a maxHoldTime");
+			requireToBeKept(minHoldTime() != null, "with a minHoldTime");
+			requireToBeKept(expireOnClose(), "left to expire on close (releaseOn = EXPIRY)");
+		}
 	}
 
 	@Override
@@ -473,6 +513,12 @@ public final class LockRequest {
 		return distinct;
 	}
 
+	private void requireToBeKept(boolean otherwise, String what) {
+		refuseIf(otherwise,
+				what + " and with a keepTime, but only a single key stays that is locked exclusively, renewed without"
+						+ " limit and given back on close. Request it without keepTime, or with a keepTime of 0");
+	}
+
 	private void refuseIf(boolean refused, String what) {
 		if (refused) {
 			throw new IllegalArgumentException(
@@ -496,8 +542,9 @@ public final class LockRequest {
 	private enum Setting {
 
 		NAME(null), SHARED(null), PERMITS("permits"), WAIT_TIME("waitTime"), LEASE_TIME("leaseTime"),
-		MAX_HOLD_TIME("maxHoldTime"), MIN_HOLD_TIME("minHoldTime"), EXPIRE_ON_CLOSE("expireOnClose"), FAIR("fair"),
-		FENCED("fenced"), DETACHED("detached"), AWAITED_ON_STOP("awaitedOnStop"), UNINTERRUPTIBLE("uninterruptible");
+		MAX_HOLD_TIME("maxHoldTime"), MIN_HOLD_TIME("minHoldTime"), KEEP_TIME("keepTime"),
+		EXPIRE_ON_CLOSE("expireOnClose"), FAIR("fair"), FENCED("fenced"), DETACHED("detached"),
+		AWAITED_ON_STOP("awaitedOnStop"), UNINTERRUPTIBLE("uninterruptible");
 
 		private final @Nullable String text;
 

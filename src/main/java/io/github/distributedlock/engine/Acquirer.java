@@ -50,6 +50,8 @@ final class Acquirer {
 
 	private final Duration leaseTime;
 
+	private final Duration keepTime;
+
 	private final int maxKeyBytes;
 
 	private final Lifecycle lifecycle;
@@ -81,6 +83,7 @@ final class Acquirer {
 		this.contextCapture = settings.contextCapture;
 		this.backend = settings.backend;
 		this.leaseTime = settings.watchdogTimeout;
+		this.keepTime = settings.keepTime;
 		this.maxKeyBytes = settings.maxKeyBytes;
 		this.waitObserver = settings.waitObserver;
 		this.lifecycle = acquisitions.lifecycle();
@@ -114,7 +117,7 @@ final class Acquirer {
 			interrupted = Thread.interrupted();
 			requireSupported(request, wait);
 			interrupted |= Thread.interrupted();
-			HoldOptions options = HoldOptions.of(request, this.leaseTime);
+			HoldOptions options = options(request);
 			List<Hold> reentered = this.reentrancy.reenter(keys, options);
 			if (reentered != null) {
 				handle = open(reentered, keys, options, request.detached(), wait, this.reentrancy);
@@ -209,6 +212,10 @@ final class Acquirer {
 		}
 	}
 
+	private HoldOptions options(LockRequest request) {
+		return HoldOptions.of(request, this.leaseTime, this.keepTime);
+	}
+
 	private @Nullable EngineHandle acquireFromStore(List<String> keys, HoldOptions options, Wait wait)
 			throws InterruptedException {
 		EngineHandle handle = null;
@@ -269,9 +276,7 @@ final class Acquirer {
 		this.lifecycle.begin(wait, request.awaitedOnStop());
 		this.requestsWaiting.increment();
 		try {
-			return new Pending<>(keysInOrder(request), HoldOptions.of(request, this.leaseTime), wait, result,
-					captureContext())
-				.begin();
+			return new Pending<>(keysInOrder(request), options(request), wait, result, captureContext()).begin();
 		}
 		catch (Throwable ex) {
 			this.requestsWaiting.decrement();

@@ -45,14 +45,16 @@ record HandOver(LockBackend backend, Leases leases, EngineTime time, long slice)
 
 	/**
 	 * Takes a key without asking the store, if that is possible.
+	 * @param kept whether it has stayed here while nobody used it, so that the time for
+	 * which it is handed over does not count
 	 */
-	@Nullable Hold take(Ownership ownership, Hold.Entry entry, HoldOptions options) {
+	@Nullable Hold take(Ownership ownership, Hold.Entry entry, HoldOptions options, boolean kept) {
 		Moment now = Moment.now(this.time);
 		long left = ownership.lease().left(now);
 		// Otherwise the key is passed on. That renews a lease that was not renewed in
 		// time, and ends one that was extended for the hold before: others would wait for
 		// its end if this JVM died.
-		if (isSliceOver(ownership, now) || !options.sharesLeaseOf(ownership.options())
+		if ((!kept && isSliceOver(ownership, now)) || !options.sharesLeaseOf(ownership.options())
 				|| left < ownership.wholeLease() / 2 || left > options.lease()) {
 			return null;
 		}
@@ -127,7 +129,8 @@ record HandOver(LockBackend backend, Leases leases, EngineTime time, long slice)
 	 * Whether others that wait in the store come first now.
 	 */
 	boolean isSliceOver(Ownership ownership, Moment now) {
-		return now.nanos() - ownership.sliceStart() >= this.slice;
+		long slice = (ownership.keepTime() > 0) ? ownership.keepTime() : this.slice;
+		return now.nanos() - ownership.sliceStart() >= slice;
 	}
 
 }

@@ -16,17 +16,23 @@ import org.jspecify.annotations.Nullable;
  *
  * @param request the request
  * @param leaseTime how long a lease is
+ * @param keepTime for how long the key stays here when no request uses it, 0 if it does
+ * not
  */
-record HoldOptions(LockRequest request, Duration leaseTime) {
+record HoldOptions(LockRequest request, Duration leaseTime, long keepTime) {
 
-	static HoldOptions of(LockRequest request, Duration defaultLease) {
+	static HoldOptions of(LockRequest request, Duration defaultLease, Duration defaultKeep) {
 		Duration fixed = request.leaseTime();
 		Duration lease = (fixed != null) ? fixed : defaultLease;
 		Duration longest = request.maxHoldTime();
 		if (longest != null && longest.compareTo(lease) < 0) {
 			lease = longest;
 		}
-		return new HoldOptions(request, lease.truncatedTo(ChronoUnit.MILLIS));
+		HoldOptions options = new HoldOptions(request, lease.truncatedTo(ChronoUnit.MILLIS), 0);
+		Duration own = request.keepTime();
+		Duration keep = (own != null) ? own : defaultKeep;
+		boolean keeps = !keep.isZero() && options.granted() && !options.fair() && longest == null;
+		return keeps ? new HoldOptions(request, options.leaseTime, keep.toNanos()) : options;
 	}
 
 	/**

@@ -163,6 +163,14 @@ final class Instance implements Listening {
 	}
 
 	/**
+	 * A token that no other acquisition has.
+	 * @param recallable whether others may ask the owner to give its key back
+	 */
+	String nextOwner(boolean recallable) {
+		return recallable ? nextOwner() + Claim.RECALLABLE : nextOwner();
+	}
+
+	/**
 	 * The token of an acquisition. A thread may be slow to make it: tokens of many later
 	 * numbers may have been made before.
 	 */
@@ -198,7 +206,8 @@ final class Instance implements Listening {
 		}
 		try {
 			long number = Long.parseLong(owner, begin, end, 10);
-			long stamp = Long.parseLong(owner, end + 1, owner.length(), Character.MAX_RADIX);
+			int stampEnd = owner.length() - (Claim.isRecallable(owner) ? 1 : 0);
+			long stamp = Long.parseLong(owner, end + 1, stampEnd, Character.MAX_RADIX);
 			if (number > this.acquisitions.get()) {
 				return true;
 			}

@@ -175,7 +175,7 @@ final class KeyAcquisition implements Acquisition {
 	 * Takes a key that was left to a request which has not woken up yet.
 	 */
 	private boolean borrow(Loan loan) {
-		Hold borrowed = this.engine.handOver.take(loan.ownership(), loan, this.options);
+		Hold borrowed = this.engine.handOver.take(loan.ownership(), loan, this.options, loan.isKept());
 		if (borrowed != null) {
 			end(borrowed, true);
 		}
@@ -350,8 +350,10 @@ final class KeyAcquisition implements Acquisition {
 	private long round() throws InterruptedException {
 		HandOver handOver = this.engine.handOver;
 		Ownership left = this.entry.inherited();
-		while (left != null && handOver.leases().isStillOwned(left) && !this.wait.isOver()) {
-			Hold hold = handOver.take(left, this.entry, this.options);
+		// One that had nobody before it was left a key that has stayed here.
+		boolean kept = this.entry.wasFirst();
+		while (left != null && handOver.leases().isStillOwned(left) && (kept || !this.wait.isOver())) {
+			Hold hold = handOver.take(left, this.entry, this.options, kept);
 			if (hold != null) {
 				return end(hold, true);
 			}
@@ -363,6 +365,10 @@ final class KeyAcquisition implements Acquisition {
 			this.entry.reclaim();
 			if (left.isHeld()) {
 				requireServed(); // A stop signals only to those that wait for it.
+				if (this.wait.isOver()) {
+					this.wait.busyLocally(left.owner());
+					return ENDED;
+				}
 				return await(Awaited.BORROWER, this.wait.left());
 			}
 		}
@@ -406,7 +412,7 @@ final class KeyAcquisition implements Acquisition {
 		this.entry.queue().settled(claim.replaced());
 		this.wait.answered(answer);
 		if (answer.acquired()) {
-			Hold hold = begin(new Lease(sent, this.options.lease()), sent.nanos(), answer.fencingToken());
+			Hold hold = begin(new Lease(sent, claim.lease().toNanos()), sent.nanos(), answer.fencingToken());
 			return (hold != null) ? end(hold, false) : pause();
 		}
 		wakeTicket(answer.holder());
@@ -573,6 +579,10 @@ final class KeyAcquisition implements Acquisition {
 		takeFromOthers(ownership);
 		Hold hold = this.engine.handOver.begin(ownership, this.entry, this.options, fencingToken);
 		this.engine.queue.acquired(key(), this.wasBusy);
+		if (this.wasBusy && ownership.keepTime() > 0) {
+			// Others may have asked before, and tell only whom they have found.
+			this.entry.queue().recalled = ownership.owner();
+		}
 		this.unsettled = unsettledBefore;
 		return hold;
 	}
@@ -671,7 +681,11 @@ final class KeyAcquisition implements Acquisition {
 		 * @param era when the request was made, and served
 		 */
 		KeyAcquisition begin(String key, HoldOptions options, Wait wait, String owner, int era) {
-			return new KeyAcquisition(this, options.claim(key, owner, this.instance.exclusive()), options, wait, era);
+			Claim claim = options.claim(key, owner, this.instance.exclusive());
+			if (options.keepTime() > 0 && options.leaseTime().compareTo(this.backend.grantLease()) > 0) {
+				claim = claim.lease(this.backend.grantLease());
+			}
+			return new KeyAcquisition(this, claim, options, wait, era);
 		}
 
 	}

@@ -81,6 +81,11 @@ final class KeyQueue {
 	volatile boolean registered;
 
 	/**
+	 * The owner whose key another JVM has asked for last; {@code null} if there is none.
+	 */
+	volatile @Nullable String recalled;
+
+	/**
 	 * What the store's last answer was, if it was a failure.
 	 */
 	volatile @Nullable LockBackendException failure;
@@ -108,10 +113,11 @@ final class KeyQueue {
 	}
 
 	/**
-	 * Whether the current one is a withdrawal, and no request waits behind it.
+	 * Whether no request has the key or waits for it.
 	 */
-	boolean isWithdrawalAlone() {
-		return this.current.withdrawal && waiting().isEmpty();
+	boolean isUnused() {
+		boolean noRequest = this.current.withdrawal || (this.current.isKept() && !this.current.isLent());
+		return noRequest && waiting().isEmpty();
 	}
 
 	void add(QueueEntry entry) {
@@ -131,12 +137,28 @@ final class KeyQueue {
 	}
 
 	/**
-	 * Puts a request in the place of a withdrawal that the store has not heard of.
+	 * Puts a request in the place of a withdrawal that the store has not heard of, or
+	 * leaves it a key that has stayed here.
+	 * @return {@code false} if it is too late for that, or the request may not have the
+	 * key
 	 */
-	void takeOver(QueueEntry entry) {
+	boolean takeOver(QueueEntry entry) {
+		Ownership kept = this.current.inherited();
+		if (kept == null) {
+			if (!this.current.begin()) {
+				return false;
+			}
+			this.registered = true;
+		}
+		else if (!kept.isLost()) {
+			if (!kept.isVacant() || !entry.inherits) {
+				return false;
+			}
+			entry.inherit(kept);
+		}
 		entry.join(this);
-		this.registered = true;
 		this.current = entry;
+		return true;
 	}
 
 	/**
@@ -162,15 +184,27 @@ final class KeyQueue {
 
 	/**
 	 * Makes the next entry the current one, and leaves a key to it.
-	 * @return {@code false} if there is none that may have it
+	 * @param keeping under which the key stays here if there is none; {@code null} if it
+	 * does not
+	 * @return {@code false} if there is none that may have it, and it does not stay
 	 */
-	boolean handOver(Ownership ownership, BooleanSupplier vacated) {
+	boolean handOver(Ownership ownership, BooleanSupplier vacated, @Nullable QueueEntry keeping) {
 		QueueEntry next = (this.waiting != null) ? this.waiting.peek() : null;
-		if (next == null || !next.inherits || !vacated.getAsBoolean()) {
+		if ((next != null) ? !next.inherits : (keeping == null)) {
 			return false;
 		}
-		next.inherit(ownership);
-		return next();
+		if (!vacated.getAsBoolean()) {
+			return false;
+		}
+		if (next != null) {
+			next.inherit(ownership);
+			return next();
+		}
+		if (keeping != null && keeping != this.current) {
+			keeping.join(this);
+			this.current = keeping;
+		}
+		return true;
 	}
 
 	/**

@@ -342,7 +342,7 @@ final class Leases {
 		}
 		else if (ownership.isOwned()) {
 			long left = ownership.lease().left(Moment.now(this.time));
-			boolean isLate = ownership.plan().isPlanned() && left < ownership.wholeLease() / 6;
+			boolean isLate = ownership.plan().isPlanned() && !ownership.isKept() && left < ownership.wholeLease() / 6;
 			ownership.confirmed(sent, lease.toNanos());
 			ownership.plan().renewed(sent.nanos(), lease.toNanos());
 			if (isLate) {

@@ -62,12 +62,19 @@ final class LocalQueue {
 	private final BiConsumer<LocalQueue, QueueEntry> withdrawals;
 
 	/**
+	 * What stays here while no request uses it.
+	 */
+	private final KeptKeys kept;
+
+	/**
 	 * Creates empty queues.
 	 * @param withdrawals is to tell the store that no local request waits, and then to
 	 * leave, also if it fails
+	 * @param kept sees to what stays here while no request uses it
 	 */
-	LocalQueue(BiConsumer<LocalQueue, QueueEntry> withdrawals) {
+	LocalQueue(BiConsumer<LocalQueue, QueueEntry> withdrawals, KeptKeys kept) {
 		this.withdrawals = withdrawals;
+		this.kept = kept;
 	}
 
 	/**
@@ -96,16 +103,17 @@ final class LocalQueue {
 			if (queue == null) {
 				return new KeyQueue(entry);
 			}
-			boolean nobodyElse = queue.isWithdrawalAlone();
-			if (nobodyElse && queue.current.begin()) {
-				queue.takeOver(entry);
-			}
-			else if (mayWait || nobodyElse) {
+			boolean nobodyElse = queue.isUnused();
+			if (!(nobodyElse && queue.takeOver(entry)) && (mayWait || nobodyElse)) {
 				entry.followsWithdrawal = nobodyElse;
 				queue.add(entry);
 			}
 			return queue;
 		});
+		QueueEntry keeping = (entry.followsWithdrawal && !entry.inherits) ? keeping(entry.queueKey) : null;
+		if (keeping != null) {
+			this.kept.release(this, keeping);
+		}
 		return entry.hasJoined();
 	}
 
@@ -117,15 +125,70 @@ final class LocalQueue {
 	}
 
 	/**
-	 * Removes the entry of a hold, and leaves the key to the next one.
-	 * @return {@code false} if there is none that may have it, or the hold has lost it
+	 * Removes the entry of a hold, and leaves the key to the next one, or lets it stay
+	 * here.
+	 * @return {@code false} if there is none that may have it and it does not stay, or
+	 * the hold has lost it
 	 */
 	boolean handOver(QueueEntry entry, Hold hold) {
-		return entry.queue().crowded && handOver(entry, hold.ownership(), () -> hold.ownership().vacate(hold));
+		Ownership ownership = hold.ownership();
+		QueueEntry keeping = mayKeep(ownership, false) ? entry.keeping(ownership) : null;
+		boolean done = (keeping != null || entry.queue().crowded)
+				&& handOver(entry, ownership, () -> ownership.vacate(hold), keeping);
+		if (keeping != null && keeping.hasJoined()) {
+			this.kept.returned(this, keeping);
+		}
+		return done;
 	}
 
-	private boolean handOver(QueueEntry entry, Ownership ownership, BooleanSupplier vacated) {
-		return step(entry.queueKey, (queue) -> queue.current == entry && queue.handOver(ownership, vacated));
+	private boolean handOver(QueueEntry entry, Ownership ownership, BooleanSupplier vacated,
+			@Nullable QueueEntry keeping) {
+		return step(entry.queueKey, (queue) -> queue.current == entry && queue.handOver(ownership, vacated, keeping));
+	}
+
+	private boolean mayKeep(Ownership ownership, boolean stays) {
+		return ownership.keepTime() > 0 && this.kept.mayKeep(ownership, stays);
+	}
+
+	/**
+	 * Whether a key stays here under an entry, used or not.
+	 */
+	boolean keeps(QueueEntry entry) {
+		KeyQueue queue = this.queues.get(entry.queueKey);
+		return queue != null && queue.current == entry;
+	}
+
+	/**
+	 * Begins to release a key that stays here, so that no request takes it any more.
+	 * @return {@code false} if it does not stay, or is in use; if so, the entry is to be
+	 * left when the key is released, or at once if it is lost
+	 */
+	boolean endStay(QueueEntry entry, Ownership ownership) {
+		return step(entry.queueKey,
+				(queue) -> queue.current == entry && (ownership.beginRelease() || ownership.isLost()));
+	}
+
+	/**
+	 * The entry under which a key stays here; {@code null} if there is none.
+	 */
+	@Nullable QueueEntry keeping(QueueKey queueKey) {
+		KeyQueue queue = this.queues.get(queueKey);
+		return (queue != null && queue.current.isKept()) ? queue.current : null;
+	}
+
+	/**
+	 * Another JVM has asked for the key of an owner.
+	 */
+	void recall(QueueKey queueKey, String owner) {
+		ifPresent(queueKey, (queue) -> {
+			if (queue.current.owner == null || owner.equals(queue.current.owner)) {
+				queue.recalled = owner;
+			}
+		});
+		QueueEntry keeping = keeping(queueKey);
+		if (keeping != null && owner.equals(keeping.owner)) {
+			this.kept.recalled(keeping);
+		}
 	}
 
 	/**
@@ -137,7 +200,7 @@ final class LocalQueue {
 		// It may still be left one until it is gone.
 		step(entry.queueKey, (queue) -> queue.current != entry && queue.remove(entry));
 		Ownership left = entry.inherited();
-		boolean handedOver = left != null && handOver(entry, left, left::isOwned);
+		boolean handedOver = left != null && handOver(entry, left, left::isOwned, null);
 		try {
 			leave(entry);
 		}
@@ -154,8 +217,12 @@ final class LocalQueue {
 	 */
 	@Nullable Loan borrow(QueueKey queueKey) {
 		KeyQueue queue = this.queues.get(queueKey);
-		Ownership lendable = (queue != null) ? queue.current.lendable() : null;
-		return (lendable != null) ? new Loan(this, queueKey, lendable) : null;
+		if (queue == null) {
+			return null;
+		}
+		QueueEntry current = queue.current;
+		Ownership lendable = current.lendable();
+		return (lendable != null) ? new Loan(this, current, lendable) : null;
 	}
 
 	/**
@@ -340,28 +407,51 @@ final class LocalQueue {
 
 	/**
 	 * A key that was left to the current request of a queue and is borrowed, since that
-	 * request has not woken up yet. The borrower has no entry of its own: it gives the
-	 * key back to the request that is current then.
+	 * request has not woken up yet, or that stays here. The borrower has no entry of its
+	 * own: it gives the key back to the request that is current then, or lets it stay.
+	 *
+	 * @param entry the one that it was left to
 	 */
-	record Loan(LocalQueue queues, QueueKey queueKey, Ownership ownership) implements Hold.Entry {
+	record Loan(LocalQueue queues, QueueEntry entry, Ownership ownership) implements Hold.Entry {
+
+		/**
+		 * Whether the key stays here, and no request has come for it.
+		 */
+		boolean isKept() {
+			return this.entry.isKept();
+		}
 
 		@Override
 		public boolean handOver(Hold borrower) {
-			return this.queues.step(this.queueKey, (queue) -> {
-				boolean returned = queue.current.inherited() == this.ownership && this.ownership.vacate(borrower);
-				if (returned) {
-					queue.current.inheritanceChanged();
-				}
-				return returned;
-			});
+			QueueEntry keeping = isKept() && this.queues.mayKeep(this.ownership, true) ? this.entry : null;
+			boolean done = this.queues.step(this.entry.queueKey, (queue) -> giveBack(queue, borrower, keeping));
+			if (keeping != null) {
+				this.queues.kept.returned(this.queues, keeping);
+			}
+			return done;
+		}
+
+		private boolean giveBack(KeyQueue queue, Hold borrower, @Nullable QueueEntry keeping) {
+			if (isKept() && queue.current == this.entry) {
+				return queue.handOver(this.ownership, () -> this.ownership.vacate(borrower), keeping);
+			}
+			boolean returned = queue.current.inherited() == this.ownership && this.ownership.vacate(borrower);
+			if (returned) {
+				queue.current.inheritanceChanged();
+			}
+			return returned;
 		}
 
 		/**
-		 * The key is left to no local request.
+		 * The key is left to no local request, and does not stay here.
 		 */
 		@Override
 		public void leave() {
-			this.queues.ifPresent(this.queueKey, (queue) -> queue.current.inheritanceChanged());
+			this.queues.ifPresent(this.entry.queueKey, (queue) -> queue.current.inheritanceChanged());
+			if (isKept()) {
+				this.queues.kept.left(this.entry);
+				this.queues.leave(this.entry);
+			}
 		}
 
 	}

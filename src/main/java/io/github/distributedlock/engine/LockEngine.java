@@ -50,6 +50,8 @@ public final class LockEngine implements DistributedLock, AutoCloseable {
 
 	private final Lifecycle lifecycle;
 
+	private final KeptKeys kept;
+
 	private final LocalQueue queue;
 
 	private final Leases leases;
@@ -68,7 +70,8 @@ public final class LockEngine implements DistributedLock, AutoCloseable {
 		this.lifecycle = new Lifecycle(this::isInsideLock, workers);
 		NodeTasks tasks = new NodeTasks(workers::background, time);
 		this.leases = new Leases(backend, settings.listeners, tasks, !settings.localSlice.isZero(), time, workers);
-		this.queue = new LocalQueue(new Withdrawals(backend, this.leases, tasks));
+		this.kept = new KeptKeys(backend, this.instance, this.leases, tasks, time);
+		this.queue = new LocalQueue(new Withdrawals(backend, this.leases, tasks), this.kept);
 		this.instance.listen(new NotificationRouter(this.queue, this.leases, this.instance));
 		HandOver handOver = new HandOver(backend, this.leases, time, settings.localSlice.toNanos());
 		Polls.Settings polls = new Polls.Settings(backend, this.instance, settings.shortestPoll, settings.longestPoll);
@@ -200,7 +203,7 @@ public final class LockEngine implements DistributedLock, AutoCloseable {
 	 * be counted for up to a second more
 	 */
 	public int keysHeld() {
-		return this.leases.watchdog().count();
+		return this.leases.watchdog().count() - this.kept.count();
 	}
 
 	/**
@@ -227,7 +230,10 @@ public final class LockEngine implements DistributedLock, AutoCloseable {
 	 * @throws IllegalStateException after {@link #close()}
 	 */
 	public void start() {
-		this.lifecycle.start(this.instance::restart);
+		this.lifecycle.start(() -> {
+			this.instance.restart();
+			this.kept.begin();
+		});
 	}
 
 	/**
@@ -244,6 +250,7 @@ public final class LockEngine implements DistributedLock, AutoCloseable {
 	public CompletableFuture<Void> stop() {
 		CompletableFuture<Void> end = new CompletableFuture<>();
 		if (this.lifecycle.stop(end)) {
+			this.kept.end();
 			this.queue.nudgeAll();
 		}
 		return end;
@@ -256,6 +263,7 @@ public final class LockEngine implements DistributedLock, AutoCloseable {
 	@Override
 	public void close() {
 		if (this.lifecycle.close()) {
+			this.kept.end();
 			this.queue.nudgeAll();
 			this.leases.end();
 			this.lifecycle.forget();

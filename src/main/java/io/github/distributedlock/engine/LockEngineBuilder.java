@@ -35,6 +35,8 @@ public final class LockEngineBuilder {
 
 	Duration localSlice = Duration.ofMillis(10);
 
+	Duration keepTime = Duration.ZERO;
+
 	int maxKeyBytes = 1024;
 
 	Duration shortestPoll = Duration.ofMillis(50);
@@ -123,6 +125,19 @@ public final class LockEngineBuilder {
 	 */
 	public LockEngineBuilder localSlice(Duration localSlice) {
 		this.localSlice = DurationRange.WAIT.check("localSlice", localSlice);
+		return this;
+	}
+
+	/**
+	 * For how long a key stays with this JVM when no request uses it, if the request does
+	 * not say; it does not by default. Applies to each request that can
+	 * {@linkplain LockRequest#keepTime(Duration) keep} its key, and not to others.
+	 * Nothing stays with a local slice of zero, or where the store does not notify.
+	 * @param keepTime the time, 1 minute at most; zero: no key stays
+	 * @return this builder
+	 */
+	public LockEngineBuilder keepTime(Duration keepTime) {
+		this.keepTime = DurationRange.KEEP.check("keepTime", keepTime);
 		return this;
 	}
 

@@ -1,6 +1,7 @@
 package io.github.distributedlock.engine;
 
 import io.github.distributedlock.LockException;
+import io.github.distributedlock.backend.Claim;
 import io.github.distributedlock.backend.ReleaseListener;
 import io.github.distributedlock.backend.ReleaseNotification;
 import io.github.distributedlock.backend.Waiter;
@@ -33,6 +34,13 @@ record NotificationRouter(LocalQueue queue, Leases leases, Instance instance) im
 		}
 		else if (!this.queue.granted(queueKey, notification, owner)) {
 			this.leases.sweeper().forget(queueKey.claim(owner));
+		}
+	}
+
+	@Override
+	public void onRecall(String key, String owner) {
+		if (this.instance.hasMade(owner)) {
+			this.queue.recall(new QueueKey(key, Waiter.exclusive(Claim.instanceOf(owner))), owner);
 		}
 	}
 

@@ -150,6 +150,31 @@ final class Ownership {
 	}
 
 	/**
+	 * For how long the key stays here when no request uses it, 0 if it does not.
+	 */
+	long keepTime() {
+		return this.options.keepTime();
+	}
+
+	/**
+	 * Whether it is vacant, and stays here until a request comes, if one does.
+	 */
+	boolean isKept() {
+		return keepTime() > 0 && isVacant();
+	}
+
+	/**
+	 * The lease that a renewal asks for: that of the claim, which is a short one if the
+	 * key may stay here, until a hold has had it for most of the time to a renewal.
+	 */
+	long leaseToAsk() {
+		long claimed = this.claim.lease().toNanos();
+		Hold hold = hold();
+		boolean isInUse = hold != null && isHeldBy(hold) && hold.held().toNanos() >= claimed / 4;
+		return isInUse ? this.options.lease() : claimed;
+	}
+
+	/**
 	 * Since when the key has been handed over in this JVM.
 	 */
 	long sliceStart() {
@@ -368,6 +393,10 @@ final class Ownership {
 		Moment now = Moment.now(this.time);
 		if (confirmed.left(now) > this.lease.left(now)) {
 			this.lease = confirmed;
+		}
+		// The last hold had the key until its end.
+		if (keepTime() > 0) {
+			change((state) -> stage(state) == Stage.VACANT && unanswered(state) == 0, (state) -> NEW);
 		}
 	}
 

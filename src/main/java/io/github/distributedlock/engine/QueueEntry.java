@@ -118,6 +118,31 @@ final class QueueEntry implements Hold.Entry, BiFunction<QueueKey, KeyQueue, @Nu
 		return new QueueEntry(this.localQueue, this.queueKey, true, false, null);
 	}
 
+	/**
+	 * One that comes after it, under which a key stays here for whoever comes.
+	 */
+	QueueEntry keeping(Ownership ownership) {
+		QueueEntry entry = new QueueEntry(this.localQueue, this.queueKey, false, false, null);
+		entry.inherited = ownership;
+		entry.owner = ownership.owner();
+		return entry;
+	}
+
+	/**
+	 * Whether a key stays here under it, so that there is no request.
+	 */
+	boolean isKept() {
+		return this.wait == null && this.inherited != null;
+	}
+
+	/**
+	 * Whether the key that was left to it is borrowed.
+	 */
+	boolean isLent() {
+		Ownership inherited = this.inherited;
+		return inherited != null && inherited.isHeld();
+	}
+
 	String key() {
 		return this.queueKey.key();
 	}
@@ -165,7 +190,9 @@ final class QueueEntry implements Hold.Entry, BiFunction<QueueKey, KeyQueue, @Nu
 		if (inherited == null || this.reclaimed || this.loans >= MOST_LOANS || !inherited.isVacant()) {
 			return null;
 		}
-		this.loans = (byte) (this.loans + 1);
+		if (this.wait != null) { // Else nobody waits for it.
+			this.loans = (byte) (this.loans + 1);
+		}
 		return inherited;
 	}
 

@@ -96,7 +96,8 @@ final class RequestAcquisition implements Acquisition, Hold.Attached {
 			HoldOptions options, Wait wait) {
 		String first = keys.get(0);
 		int era = engine.lifecycle().requireServed(first, wait.isAsync());
-		return (keys.size() == 1) ? engine.begin(first, options, wait, engine.instance().nextOwner(), era)
+		return (keys.size() == 1)
+				? engine.begin(first, options, wait, engine.instance().nextOwner(options.keepTime() > 0), era)
 				: new RequestAcquisition(engine, reentrancy, keys, options, wait, era);
 	}
 

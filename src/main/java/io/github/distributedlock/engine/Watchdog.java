@@ -110,7 +110,7 @@ final class Watchdog {
 	List<EngineSnapshot.Hold> describe() {
 		Moment now = Moment.now(this.time);
 		return this.guarded.stream()
-			.filter(Ownership::isOwned)
+			.filter((ownership) -> ownership.isOwned() && !ownership.isKept())
 			.map(Ownership::hold)
 			.filter(Objects::nonNull)
 			.map((hold) -> hold.describe(now))
@@ -377,8 +377,7 @@ final class Watchdog {
 		 * of it, if it is not to be longer.
 		 */
 		Duration lease(Moment now) {
-			long nanos = isPlanned()
-					? Math.min(this.ownership.options().lease(), this.ownership.maxHoldLeft(now.nanos()))
+			long nanos = isPlanned() ? Math.min(this.ownership.leaseToAsk(), this.ownership.maxHoldLeft(now.nanos()))
 					: this.ownership.lease().leftOnServer(now);
 			return Duration.ofMillis(Math.max(1, TimeUnit.NANOSECONDS.toMillis(nanos)));
 		}

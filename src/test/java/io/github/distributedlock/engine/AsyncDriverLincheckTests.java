@@ -37,7 +37,7 @@ public class AsyncDriverLincheckTests {
 
 	private final LocalQueue queue = new LocalQueue((queue, entry) -> {
 		throw new IllegalStateException("nothing is registered");
-	});
+	}, null);
 
 	private final AtomicInteger inside = new AtomicInteger();
 

@@ -30,7 +30,8 @@ import org.springframework.boot.logging.LoggingSystem;
 @Tag("optimized")
 public class CollectedHoldLincheckTests {
 
-	private static final HoldOptions OPTIONS = HoldOptions.of(LockRequest.of("k", "l"), Duration.ofSeconds(30));
+	private static final HoldOptions OPTIONS = HoldOptions.of(LockRequest.of("k", "l"), Duration.ofSeconds(30),
+			Duration.ZERO);
 
 	private final StillTime time = new StillTime();
 

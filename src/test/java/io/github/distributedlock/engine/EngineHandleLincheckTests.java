@@ -147,7 +147,7 @@ public class EngineHandleLincheckTests {
 	}
 
 	private Hold hold() {
-		HoldOptions options = HoldOptions.of(LockRequest.of("k"), Duration.ofSeconds(30));
+		HoldOptions options = HoldOptions.of(LockRequest.of("k"), Duration.ofSeconds(30), Duration.ZERO);
 		Ownership ownership = new Ownership(options.claim("k", "us", Waiter.exclusive("i")), options,
 				new Lease(new Moment(0, 0), options.lease()), 0, 0, false, this.time);
 		Hold hold = new Hold(ownership, this.entry, options, OptionalLong.empty());

@@ -61,7 +61,7 @@ public class GrantLincheckTests {
 			entry.queue().withdrawn(unwanted);
 			queue.leave(entry);
 		}
-	});
+	}, null);
 
 	@Test
 	void noGrantIsLostAndNoneIsHeldTwice() {

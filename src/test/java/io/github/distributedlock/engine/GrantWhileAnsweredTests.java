@@ -17,7 +17,7 @@ class GrantWhileAnsweredTests {
 	private static final Waiter US = Waiter.exclusive("us");
 
 	private final LocalQueue queue = new LocalQueue((queue, entry) -> {
-	});
+	}, null);
 
 	private final QueueEntry entry = new QueueEntry(this.queue, new QueueKey("k", US), false, false, null);
 

@@ -33,7 +33,7 @@ public class LocalQueueLincheckTests {
 
 	private final LocalQueue queue = new LocalQueue((queue, entry) -> {
 		throw new IllegalStateException("nobody has registered");
-	});
+	}, null);
 
 	@Test
 	void queuesAreServedInOrder() {

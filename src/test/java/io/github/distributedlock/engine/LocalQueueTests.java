@@ -19,7 +19,7 @@ class LocalQueueTests {
 
 	private final List<QueueEntry> withdrawals = new ArrayList<>();
 
-	private final LocalQueue queue = new LocalQueue((same, entry) -> this.withdrawals.add(entry));
+	private final LocalQueue queue = new LocalQueue((same, entry) -> this.withdrawals.add(entry), null);
 
 	@Test
 	void requestTakesOverAWithdrawalThatHasNotBegun() {

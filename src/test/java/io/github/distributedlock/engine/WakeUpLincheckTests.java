@@ -50,7 +50,7 @@ public class WakeUpLincheckTests {
 			entry.queue().withdrawn(Set.of());
 			queue.leave(entry);
 		}
-	});
+	}, null);
 
 	@Test
 	void noWakeUpIsLost() {

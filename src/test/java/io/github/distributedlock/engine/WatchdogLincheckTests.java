@@ -54,7 +54,7 @@ public class WatchdogLincheckTests {
 	@Operation
 	public void guard(@Param(name = "due") boolean due) {
 		long sent = due ? -LEASE / 3 : 0;
-		HoldOptions options = HoldOptions.of(LockRequest.of("k"), Duration.ofNanos(LEASE));
+		HoldOptions options = HoldOptions.of(LockRequest.of("k"), Duration.ofNanos(LEASE), Duration.ZERO);
 		Ownership ownership = new Ownership(options.claim("k", "us", Waiter.exclusive("i")), options,
 				new Lease(new Moment(sent, sent), LEASE), sent, sent, false, this.time);
 		this.watchdog.guard(ownership);

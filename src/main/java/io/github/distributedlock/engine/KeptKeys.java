@@ -1,0 +1,311 @@
+package io.github.distributedlock.engine;
+
+import java.util.Comparator;
+import java.util.Map;
+import java.util.Objects;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicBoolean;
+
+import io.github.distributedlock.LockException;
+import io.github.distributedlock.backend.LockBackend;
+import io.github.distributedlock.backend.LockBackend.Listening;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * Keys that stay with this JVM while no local request uses them, and how that ends: when
+ * a key was not used for its keep time, or for a millisecond if another JVM has asked for
+ * it; when it has been here for its keep time, with the next release; and when the engine
+ * stops. As delegations of NFSv4, and their recall.
+ *
+ * <pre>
+ *                 borrowed
+ *          ┌──────────────────┐
+ *          ▼                  │
+ *        in use ──────────► stays ──────────► released, or lost
+ *          │    returned              unused, recalled, too many, stop
+ *          └───────────────► released
+ *            here for the keep time, lease made longer, stop
+ * </pre>
+ *
+ * Invariants: the key stays under the current entry of its queue, which has no request. A
+ * stay begins and ends in the queue's step, and its key is taken by one change of its
+ * {@link Ownership} from vacant. So a request either takes the key, or waits until the
+ * store has answered its release. While the key is unused, an alarm is set for its end or
+ * for an earlier time; one that rings while the key is in use sets no other, since the
+ * return does. Safe for use by many threads.
+ */
+final class KeptKeys {
+
+	private static final Logger logger = LoggerFactory.getLogger(KeptKeys.class);
+
+	/**
+	 * How many keys stay at most: the one that was used the longest ago goes first.
+	 */
+	static final int MOST = 1_000;
+
+	/**
+	 * For how long a key that others want is unused before it goes.
+	 */
+	private static final long IDLE = TimeUnit.MILLISECONDS.toNanos(1);
+
+	private final Map<QueueEntry, Stay> stays = new ConcurrentHashMap<>();
+
+	private final LockBackend backend;
+
+	private final Listening listening;
+
+	private final Leases leases;
+
+	private final NodeTasks tasks;
+
+	private final EngineTime time;
+
+	private final AtomicBoolean toldOff = new AtomicBoolean();
+
+	private volatile boolean open = true;
+
+	/**
+	 * Creates it, without any.
+	 * @param listening tells whether others can ask for a key
+	 */
+	KeptKeys(LockBackend backend, Listening listening, Leases leases, NodeTasks tasks, EngineTime time) {
+		this.backend = backend;
+		this.listening = listening;
+		this.leases = leases;
+		this.tasks = tasks;
+		this.time = time;
+	}
+
+	/**
+	 * Lets keys stay again after a stop.
+	 */
+	void begin() {
+		this.open = true;
+	}
+
+	/**
+	 * Releases all keys in the background, and lets none stay any more.
+	 */
+	void end() {
+		this.open = false;
+		this.stays.values().forEach(Stay::release);
+	}
+
+	/**
+	 * How many keys stay here unused.
+	 */
+	int count() {
+		return (int) this.stays.values().stream().filter((stay) -> stay.ownership.isVacant()).count();
+	}
+
+	/**
+	 * Whether a key may stay that its hold is about to leave: not if it has been here for
+	 * its keep time, or its lease was made longer for one that took long.
+	 * @param stays whether it stays here already
+	 */
+	boolean mayKeep(Ownership ownership, boolean stays) {
+		return this.open && this.time.nanoTime() - ownership.sliceStart() < ownership.keepTime()
+				&& ownership.lease().nanos() <= ownership.claim().lease().toNanos() && (stays || canBeRecalled());
+	}
+
+	private boolean canBeRecalled() {
+		boolean hears = this.listening.isKnown() && this.listening.hears();
+		if (!hears && !this.toldOff.getAndSet(true)) {
+			logger.info("No key stays with this JVM for its keepTime, since {} does not notify: no other JVM could ask"
+					+ " for the key. This is logged once", this.backend.getClass().getSimpleName());
+		}
+		return hears;
+	}
+
+	/**
+	 * A hold has left the key that stays here under an entry.
+	 */
+	void returned(LocalQueue queue, QueueEntry entry) {
+		Stay stay = this.stays.get(entry);
+		if (stay == null) {
+			stay = begin(queue, entry);
+		}
+		stay.lastUse = this.time.nanoTime();
+		if (!stay.isAlarmSet) {
+			stay.setAlarm();
+		}
+	}
+
+	private Stay begin(LocalQueue queue, QueueEntry entry) {
+		Stay stay = this.stays.computeIfAbsent(entry, (same) -> new Stay(queue, entry));
+		if (!this.open) {
+			stay.release();
+		}
+		else if (this.stays.size() > MOST) {
+			this.stays.values()
+				.stream()
+				.filter((other) -> other != stay && other.ownership.isVacant())
+				.min(Comparator.comparingLong((other) -> other.lastUse - stay.lastUse))
+				.ifPresent(Stay::release);
+		}
+		return stay;
+	}
+
+	/**
+	 * The hold of a key that stayed under an entry has ended, and no other may have it.
+	 */
+	void left(QueueEntry entry) {
+		this.stays.remove(entry);
+	}
+
+	/**
+	 * Another JVM has asked for a key that stays here.
+	 */
+	void recalled(QueueEntry entry) {
+		Stay stay = this.stays.get(entry);
+		if (stay != null) {
+			stay.setAlarm();
+		}
+	}
+
+	/**
+	 * Releases a key that stays here, unless it is in use.
+	 */
+	void release(LocalQueue queue, QueueEntry entry) {
+		new Stay(queue, entry).release();
+	}
+
+	/**
+	 * The stay of one key.
+	 */
+	private final class Stay {
+
+		private final LocalQueue queue;
+
+		private final QueueEntry entry;
+
+		private final Ownership ownership;
+
+		private volatile long lastUse;
+
+		/**
+		 * Changed only by this monitor.
+		 */
+		private volatile boolean isAlarmSet;
+
+		/**
+		 * Guarded by this, as what comes next.
+		 */
+		private long alarmAt;
+
+		private Runnable cancelAlarm = () -> {
+		};
+
+		private Stay(LocalQueue queue, QueueEntry entry) {
+			this.queue = queue;
+			this.entry = entry;
+			this.ownership = Objects.requireNonNull(entry.inherited());
+			this.lastUse = KeptKeys.this.time.nanoTime();
+		}
+
+		private String key() {
+			return this.ownership.key();
+		}
+
+		/**
+		 * When it ends, if the key is not used again.
+		 */
+		private long end() {
+			boolean recalled = this.ownership.owner().equals(this.entry.queue().recalled);
+			return this.lastUse + (recalled ? Math.min(IDLE, this.ownership.keepTime()) : this.ownership.keepTime());
+		}
+
+		private void setAlarm() {
+			try {
+				setAlarm(end());
+			}
+			catch (Throwable ex) { // Such as having no thread.
+				Failures.run(this::release, () -> "The release of lock " + LockException.printable(key()));
+				Failures.caught(ex, () -> "The alarm of lock " + LockException.printable(key()));
+			}
+		}
+
+		private synchronized void setAlarm(long at) {
+			if (this.isAlarmSet && at - this.alarmAt >= 0) {
+				return;
+			}
+			this.cancelAlarm.run();
+			this.isAlarmSet = false; // Even if no other can be set now.
+			this.alarmAt = at;
+			this.cancelAlarm = KeptKeys.this.time.schedule(this::ring, Math.max(0, at - KeptKeys.this.time.nanoTime()));
+			this.isAlarmSet = true;
+		}
+
+		/**
+		 * Ends the stay, or sets another alarm. One that was cancelled too late rings as
+		 * well, which does no harm.
+		 */
+		private void ring() {
+			synchronized (this) {
+				this.isAlarmSet = false; // Before it looks: a return after that sets
+											// another.
+			}
+			if (!this.queue.keeps(this.entry)) {
+				left(this.entry);
+			}
+			else if (!this.ownership.isHeld()) {
+				boolean isOver = this.ownership.isLost() || end() - KeptKeys.this.time.nanoTime() <= 0;
+				if (!(isOver && release())) {
+					setAlarm();
+				}
+			}
+		}
+
+		/**
+		 * Releases the key in the background, unless it is in use.
+		 * @return whether the stay has ended
+		 */
+		private boolean release() {
+			if (!this.queue.endStay(this.entry, this.ownership)) {
+				return !this.queue.keeps(this.entry);
+			}
+			left(this.entry);
+			KeptKeys.this.leases.watchdog().unguard(this.ownership);
+			if (this.ownership.isLost()) {
+				this.queue.leave(this.entry);
+			}
+			else {
+				Failures.orUndo(() -> KeptKeys.this.tasks.run(NodeTasks.node(KeptKeys.this.backend, key()),
+						this::releaseInStore), () -> leave(false));
+			}
+			return true;
+		}
+
+		private void releaseInStore() {
+			Boolean owned = null;
+			try {
+				owned = Failures.call("release", key(),
+						() -> KeptKeys.this.backend.release(key(), this.ownership.owner()));
+			}
+			catch (RuntimeException ex) {
+				logger.debug("Could not release lock '{}' of {} yet, which nobody uses", LockException.printable(key()),
+						this.ownership.owner(), ex);
+			}
+			finally {
+				leave(owned != null);
+			}
+			if (owned != null && !owned) {
+				KeptKeys.this.leases.discoveredAtRelease(this.ownership.hold());
+			}
+		}
+
+		private void leave(boolean answered) {
+			try {
+				KeptKeys.this.leases.ended(this.ownership, answered);
+			}
+			finally {
+				this.queue.leave(this.entry); // Or no other request of this JVM gets it
+												// again.
+			}
+		}
+
+	}
+
+}

@@ -1,0 +1,353 @@
+package io.github.distributedlock.engine;
+
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.CompletableFuture;
+
+import io.github.distributedlock.LockEvent;
+import io.github.distributedlock.LockHandle;
+import io.github.distributedlock.LockRequest;
+import io.github.distributedlock.backend.Claim;
+import io.github.distributedlock.backend.Holder;
+import org.junit.jupiter.api.Test;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+/**
+ * A key stays with the JVM that uses it, and goes when another one asks for it, or when
+ * nobody uses it.
+ */
+class KeptTests extends EngineFixture {
+
+	private static final Duration KEEP = Duration.ofMillis(100);
+
+	private static final Duration LONG = Duration.ofSeconds(20);
+
+	private static final Duration SHORT_LEASE = Duration.ofSeconds(3);
+
+	private static LockRequest kept(String key) {
+		return LockRequest.of(key).keepTime(KEEP);
+	}
+
+	private String keep(String key) {
+		LockHandle handle = this.engine.acquire(kept(key));
+		handle.close();
+		this.backend.forgetSteps();
+		return handle.owner();
+	}
+
+	private void recall(String owner) {
+		this.backend.listener().onRecall("k", owner);
+	}
+
+	@Test
+	void isTakenAgainWithoutACommand() {
+		String owner = keep("k");
+		for (int i = 0; i < 1_000; i++) {
+			LockHandle again = this.engine.acquire(kept("k"));
+			assertThat(again.isHeld()).isTrue();
+			assertThat(again.owner()).isEqualTo(owner);
+			again.close();
+			assertThat(again.isHeld()).isFalse();
+		}
+		assertThat(this.engine.tryAcquire(kept("k"))).as("need not wait").isPresent();
+		assertThat(this.backend.steps()).isEmpty();
+		assertThat(Claim.isRecallable(owner)).isTrue();
+	}
+
+	@Test
+	void isReleasedWhenNobodyHasUsedIt() {
+		String owner = keep("k");
+		this.time.advance(KEEP.minusMillis(1));
+		assertThat(holderOf("k")).isEqualTo(Holder.owner(owner));
+		this.time.advance(Duration.ofMillis(1));
+		assertThat(this.backend.steps()).containsExactly("release k");
+		assertThat(holderOf("k")).isNull();
+		assertThat(hasQueues()).isFalse();
+	}
+
+	@Test
+	void staysForTheTimeSinceTheLastUse() {
+		String owner = keep("k");
+		this.time.advance(KEEP.dividedBy(2));
+		this.engine.acquire(kept("k")).close();
+		this.time.advance(KEEP.minusMillis(1));
+		assertThat(holderOf("k")).isEqualTo(Holder.owner(owner));
+		this.time.advance(Duration.ofMillis(1));
+		assertThat(holderOf("k")).isNull();
+	}
+
+	@Test
+	void goesWithTheFirstReleaseAfterItHasBeenHereForTheTime() {
+		keep("k");
+		this.time.advance(KEEP.minusMillis(1));
+		LockHandle again = this.engine.acquire(kept("k"));
+		this.time.advance(KEEP);
+		assertThat(again.isHeld()).isTrue();
+		assertThat(this.backend.steps()).isEmpty();
+		again.close();
+		assertThat(this.backend.steps()).containsExactly("release k");
+		assertThat(hasQueues()).isFalse();
+	}
+
+	@Test
+	void goesAfterAMillisecondIfAnotherJvmAsks() {
+		String owner = keep("k");
+		this.time.advance(KEEP.dividedBy(2));
+		this.engine.acquire(kept("k")).close();
+		recall("us@elsewhere/1#1:1-1~");
+		recall(owner);
+		this.time.advance(Duration.ofNanos(999_999));
+		assertThat(holderOf("k")).isEqualTo(Holder.owner(owner));
+		this.time.advance(Duration.ofNanos(1));
+		assertThat(holderOf("k")).isNull();
+		assertThat(this.backend.steps()).containsExactly("release k");
+	}
+
+	@Test
+	void goesAtOnceIfItWasUnusedForLonger() {
+		String owner = keep("k");
+		this.time.advance(Duration.ofMillis(2));
+		recall(owner);
+		act();
+		assertThat(holderOf("k")).isNull();
+	}
+
+	@Test
+	void isNotTakenFromOneWhoUsesIt() {
+		String owner = keep("k");
+		LockHandle again = this.engine.acquire(kept("k"));
+		recall(owner);
+		this.time.advance(Duration.ofMillis(10));
+		assertThat(again.isHeld()).isTrue();
+		again.close();
+		assertThat(holderOf("k")).as("was used just now").isEqualTo(Holder.owner(owner));
+		this.time.advance(Duration.ofMillis(1));
+		assertThat(holderOf("k")).isNull();
+	}
+
+	@Test
+	void remembersThatAnotherJvmAskedWhileItWasHeldFirst() {
+		LockHandle first = this.engine.acquire(kept("k"));
+		recall(first.owner());
+		first.close();
+		assertThat(holderOf("k")).isEqualTo(Holder.owner(first.owner()));
+		this.time.advance(Duration.ofMillis(1));
+		assertThat(holderOf("k")).isNull();
+	}
+
+	@Test
+	void recallOfAFormerOwnerHasNoEffect() {
+		String former = keep("k");
+		this.time.advance(KEEP);
+		String owner = keep("k");
+		recall(former);
+		this.time.advance(Duration.ofMillis(2));
+		assertThat(holderOf("k")).isEqualTo(Holder.owner(owner));
+	}
+
+	@Test
+	void isGrantedToAnotherJvmThatWaits() {
+		LockEngine other = engine(this.store, "other");
+		String owner = keep("k");
+		CompletableFuture<LockHandle> theirs = inThread(() -> other.acquire(waiting("k", LONG)));
+		untilWaiting(1);
+		recall(owner);
+		this.time.advance(Duration.ofMillis(1));
+		assertThat(theirs).succeedsWithin(PATIENCE);
+	}
+
+	@Test
+	void isOneThatOthersHaveAskedForIfItHadToBeWaitedFor() {
+		ownedElsewhere("k", LEASE);
+		CompletableFuture<LockHandle> waiting = acquiring(kept("k").waitTime(LONG));
+		releasedElsewhere("k");
+		assertThat(waiting).succeedsWithin(PATIENCE);
+		waiting.join().close();
+		assertThat(holderOf("k")).isEqualTo(Holder.owner(waiting.join().owner()));
+		this.time.advance(Duration.ofMillis(1));
+		assertThat(holderOf("k")).isNull();
+	}
+
+	@Test
+	void goesToLocalRequestsInTurn() {
+		String owner = keep("k");
+		LockHandle first = this.engine.acquire(kept("k"));
+		CompletableFuture<LockHandle> second = acquiring(kept("k").waitTime(LONG));
+		CompletableFuture<LockHandle> third = acquiring(kept("k").waitTime(LONG));
+		first.close();
+		assertThat(second).succeedsWithin(PATIENCE);
+		assertThat(third).isNotDone();
+		second.join().close();
+		assertThat(third).succeedsWithin(PATIENCE);
+		third.join().close();
+		assertThat(third.join().owner()).isEqualTo(owner);
+		assertThat(this.backend.steps()).isEmpty();
+		this.time.advance(KEEP);
+		assertThat(holderOf("k")).isNull();
+		assertThat(hasQueues()).isFalse();
+	}
+
+	@Test
+	void isTakenByARequestThatNoThreadWaitsFor() {
+		String owner = keep("k");
+		for (int i = 0; i < 3; i++) {
+			CompletableFuture<LockHandle> async = this.engine.acquireAsync(kept("k"));
+			act();
+			assertThat(async).isCompleted();
+			assertThat(async.join().owner()).isEqualTo(owner);
+			async.join().closeAsync();
+			act();
+		}
+		assertThat(this.backend.steps()).isEmpty();
+		this.time.advance(KEEP);
+		assertThat(holderOf("k")).isNull();
+		assertThat(hasQueues()).isFalse();
+	}
+
+	@Test
+	void isReleasedForARequestThatNeedsAnOwnerOfItsOwn() {
+		for (LockRequest request : List.of(request("k").fenced(true), LockRequest.of("k", "l"))) {
+			String owner = keep("k");
+			LockHandle handle = this.engine.tryAcquire(request).orElseThrow();
+			assertThat(handle.owner()).isNotEqualTo(owner);
+			handle.close();
+		}
+		assertThat(hasQueues()).isFalse();
+	}
+
+	@Test
+	void isTakenByARequestThatDoesNotKeep() {
+		keep("k");
+		this.engine.acquire(request("k")).close();
+		assertThat(this.backend.steps()).isEmpty();
+	}
+
+	@Test
+	void isPassedOnForAnotherLease() {
+		keep("k");
+		LockHandle handle = this.engine.acquire(request("k").leaseTime(Duration.ofSeconds(7)));
+		assertThat(handle.remaining()).isGreaterThan(Duration.ofSeconds(6));
+		assertThat(this.backend.steps()).containsExactly("pass k");
+		handle.close();
+		assertThat(hasQueues()).isFalse();
+	}
+
+	@Test
+	void isReleasedByAStopAndNoneStaysAfterIt() {
+		keep("k");
+		LockHandle inside = this.engine.acquire(kept("inside").detached(true));
+		this.engine.stop();
+		assertThat(holderOf("k")).isNull();
+		inside.close();
+		assertThat(holderOf("inside")).isNull();
+		this.engine.start();
+		String owner = keep("k");
+		assertThat(holderOf("k")).isEqualTo(Holder.owner(owner));
+		this.engine.close();
+		assertThat(holderOf("k")).isNull();
+		assertThat(hasQueues()).isFalse();
+	}
+
+	@Test
+	void isReleasedByWhoUsesItWhenTheEngineStops() {
+		keep("k");
+		LockHandle again = this.engine.acquire(kept("k"));
+		this.engine.stop();
+		assertThat(again.isHeld()).isTrue();
+		again.close();
+		assertThat(holderOf("k")).isNull();
+		assertThat(hasQueues()).isFalse();
+	}
+
+	@Test
+	void isNotTakenWhenItsLeaseIsOver() {
+		this.time.holdBackRenewals();
+		LockHandle handle = this.engine.acquire(LockRequest.of("k").keepTime(Duration.ofMinutes(1)));
+		handle.close();
+		this.time.pass(SHORT_LEASE);
+		ownedElsewhere("k", LEASE);
+		assertThat(this.engine.tryAcquire(kept("k"))).as("lost meanwhile").isEmpty();
+		assertThat(events(LockEvent.Lost.class)).as("nobody held it").isEmpty();
+		assertThat(hasQueues()).isFalse();
+	}
+
+	@Test
+	void isForgottenWhenTheStoreSaysThatItIsGone() {
+		LockHandle handle = this.engine.acquire(LockRequest.of("k").keepTime(Duration.ofMinutes(1)));
+		handle.close();
+		this.time.advance(Duration.ofSeconds(2)); // Renewed.
+		this.store.release("k", handle.owner());
+		this.time.advance(Duration.ofSeconds(2));
+		LockHandle again = this.engine.acquire(kept("k"));
+		assertThat(again.owner()).isNotEqualTo(handle.owner());
+		assertThat(events(LockEvent.Lost.class)).as("nobody held it").isEmpty();
+		again.close();
+	}
+
+	@Test
+	void hasAShortLeaseThatGrowsWithItsUse() {
+		List<Duration> leases = new ArrayList<>();
+		this.backend.onRenew((renewal) -> leases.add(renewal.lease()));
+		LockHandle handle = this.engine.acquire(LockRequest.of("k").keepTime(Duration.ofMinutes(1)));
+		assertThat(handle.remaining()).isBetween(SHORT_LEASE.minusMillis(100), SHORT_LEASE);
+		handle.close();
+		this.time.advance(Duration.ofSeconds(5));
+		assertThat(leases).hasSizeBetween(4, 6).containsOnly(SHORT_LEASE);
+		LockHandle again = this.engine.acquire(kept("k"));
+		leases.clear();
+		this.time.advance(Duration.ofSeconds(3));
+		assertThat(leases).last().isEqualTo(LEASE);
+		assertThat(again.remaining()).isGreaterThan(SHORT_LEASE);
+		again.close();
+		assertThat(holderOf("k")).as("does not stay for so long").isNull();
+	}
+
+	@Test
+	void isNotCountedAsHeld() {
+		keep("k");
+		assertThat(this.engine.keysHeld()).isZero();
+		assertThat(this.engine.snapshot().holds()).isEmpty();
+		assertThat(this.engine.snapshot().queues()).isEmpty();
+		try (LockHandle again = this.engine.acquire(kept("k"))) {
+			assertThat(this.engine.keysHeld()).isOne();
+			assertThat(this.engine.snapshot().holds()).hasSize(1);
+		}
+		assertThat(events(LockEvent.Acquired.class)).hasSize(2);
+		assertThat(events(LockEvent.Released.class)).hasSize(2);
+		assertThat(this.engine.keysHeld()).isZero();
+	}
+
+	@Test
+	void staysOnlyForSoManyKeys() {
+		for (int i = 0; i <= KeptKeys.MOST; i++) {
+			this.engine.acquire(kept("k" + i)).close();
+			this.time.pass(Duration.ofNanos(1));
+		}
+		assertThat(holderOf("k0")).as("the one used the longest ago").isNull();
+		assertThat(holderOf("k1")).isNotNull();
+		assertThat(this.backend.steps()).filteredOn("release k0"::equals).hasSize(1);
+		this.time.advance(KEEP);
+		assertThat(hasQueues()).isFalse();
+	}
+
+	@Test
+	void isReleasedAgainWhenTheStoreHasFailed() {
+		keep("k");
+		this.backend.next("release", ScriptedBackend.LOST_REQUEST);
+		this.time.advance(KEEP.plusSeconds(1));
+		assertThat(holderOf("k")).isNull();
+		assertThat(hasQueues()).isFalse();
+	}
+
+	@Test
+	void isReleasedIfThereIsNoAlarm() {
+		LockHandle handle = this.engine.acquire(kept("k"));
+		this.time.lackAThread("timer");
+		handle.close();
+		assertThat(holderOf("k")).isNull();
+		assertThat(hasQueues()).isFalse();
+	}
+
+}
