@@ -61,8 +61,8 @@ final class Statements {
 			+ " or {held}holders like 'exclusive expiring by %'))))";
 
 	/**
-	 * The age of a claim up to which the key is granted to its waiter: the silence of
-	 * {@code Rows} less its pulse.
+	 * The age of a claim from which on the key is not granted to its waiter: the silence
+	 * of {@code Rows} less its pulse.
 	 */
 	static final Duration LONGEST_BID = Duration.ofMillis(1250);
 
@@ -81,7 +81,7 @@ final class Statements {
 			+ " where lock_key = ? and" + OWNED + " and (waiters = {nobody} or (waiters ~"
 			+ " '^exclusive [^ ]+ since [^ ]+ heard [^ ]+ claim [0-9]+ of [^ ]+ for [0-9]+ ms made [^ ;]+;'"
 			+ " and {now} - substring(waiters from ' made ([^ ;]+);')::timestamp between interval '0' and interval '"
-			+ LONGEST_BID.toMillis() + " ms'))"
+			+ (LONGEST_BID.toNanos() / 1_000 - 1) + " microseconds'))"
 			+ " returning holders as given, set_config('synchronous_commit', case when holders = {nobody} then 'off'"
 			+ " else coalesce(nullif(current_setting('synchronous_commit'), 'off'), 'on') end, true)";
 
