@@ -15,7 +15,10 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.ThreadLocalRandom;
+import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicInteger;
+import java.util.concurrent.atomic.AtomicLong;
 import java.util.concurrent.atomic.AtomicReference;
 import java.util.stream.IntStream;
 
@@ -56,6 +59,9 @@ import static org.assertj.core.api.Assertions.assertThat;
 class PostgresFaultsTests {
 
 	private static final Duration LEASE = Duration.ofMinutes(10);
+
+	/** Longer than a server takes to start again. */
+	private static final Duration LONG_LEASE = Duration.ofSeconds(10);
 
 	private static final int ENGINES = 3;
 
@@ -108,12 +114,7 @@ class PostgresFaultsTests {
 
 	@Test
 	void aGrantOutlivesAServerThatIsKilled() {
-		this.database.execute("alter system set wal_writer_delay = '10s'"); // What does
-																			// not wait
-																			// for the
-																			// disk is
-																			// lost.
-		this.database.queryForList("select pg_reload_conf()");
+		loseWhatDoesNotWaitForTheDisk();
 		try (JdbcLockBackend store = backend(this.pool)) {
 			Ear ear = new Ear();
 			store.listen("b", ear);
@@ -127,15 +128,119 @@ class PostgresFaultsTests {
 		}
 	}
 
+	/**
+	 * The last owner is written in the row again, and nobody else is before the lease of
+	 * that one ends.
+	 */
 	@Test
-	void contendersOutliveAServerThatIsKilled() {
-		contend(this.pool, 40, (rounds) -> {
-			for (int kills = 1; kills <= 2; kills++) {
-				int before = rounds.get();
-				Awaitility.await().until(() -> rounds.get() > before + ENGINES);
+	void aReleaseThatAKilledServerForgetsKeepsTheKeyUntilTheLeaseEnds() {
+		loseWhatDoesNotWaitForTheDisk();
+		try (JdbcLockBackend store = backend(this.pool)) {
+			Claim first = Claim.of("k", "a:1", "a", PostgresJvm.LEASE).fenced(true);
+			long token = 0;
+			long end;
+			do {
+				AtomicLong acquired = new AtomicLong();
+				Awaitility.await().ignoreExceptions().until(() -> {
+					acquired.set(store.acquire(first).fencingToken().orElseThrow());
+					return true;
+				});
+				assertThat(acquired.get()).isGreaterThan(token);
+				token = acquired.get();
+				end = this.database.queryForObject("select " + Platform.POSTGRESQL.micros("ends_at")
+						+ " from distributed_lock where lock_key = 'k'", Long.class);
+				assertThat(store.release("k", first.owner())).isTrue();
 				this.server.killAndRestart();
 			}
+			while (isFree(store));
+			Claim next = claim("b").fenced(true);
+			AtomicLong later = new AtomicLong();
+			Awaitility.await().ignoreExceptions().until(() -> {
+				store.acquire(next).fencingToken().ifPresent(later::set);
+				return later.get() > 0;
+			});
+			// A token is the time of the server.
+			assertThat(later.get()).isGreaterThan(token).isGreaterThanOrEqualTo(end);
+		}
+	}
+
+	private static boolean isFree(JdbcLockBackend store) {
+		AtomicBoolean free = new AtomicBoolean();
+		Awaitility.await().ignoreExceptions().until(() -> {
+			free.set(store.inspect("k").isFree());
+			return true;
 		});
+		return free.get();
+	}
+
+	/**
+	 * Every second time while a contender holds the key, else at any time.
+	 */
+	@Test
+	void noKillGivesAKeyTwiceOrAnOlderToken() {
+		loseWhatDoesNotWaitForTheDisk();
+		AtomicInteger rounds = new AtomicInteger();
+		AtomicInteger kept = new AtomicInteger();
+		AtomicBoolean keeps = new AtomicBoolean();
+		AtomicBoolean over = new AtomicBoolean();
+		Path file = this.directory.resolve("history");
+		try (History history = History.write(file)) {
+			List<CompletableFuture<Void>> contenders = IntStream.range(0, ENGINES)
+				.mapToObj((number) -> CompletableFuture.runAsync(() -> {
+					try (JdbcLockBackend store = backend(this.pool);
+							LockEngine engine = LockEngine.builder(store).watchdogTimeout(LONG_LEASE).build()) {
+						while (!over.get()) {
+							contendOnce(engine, history, rounds, keeps, kept);
+						}
+					}
+				}, this.threads))
+				.toList();
+			for (int kills = 1; kills <= 4; kills++) {
+				int before = rounds.get() + ThreadLocalRandom.current().nextInt(50);
+				Awaitility.await().pollInterval(Duration.ofMillis(1)).until(() -> rounds.get() > before);
+				keeps.set(kills % 2 == 0);
+				this.server.killAndRestart();
+				keeps.set(false);
+			}
+			int before = rounds.get();
+			Awaitility.await().until(() -> rounds.get() > before + 2 * ENGINES);
+			over.set(true);
+			contenders.forEach((contender) -> Patience.get(contender, "the last round"));
+		}
+		assertThat(kept).as("holders that outlived a kill").hasPositiveValue();
+		HistoryChecker.assertExclusive(History.read(file));
+		assertThat(HistoryChecker.regressions(History.read(file))).as("tokens that did not grow").isEmpty();
+	}
+
+	private void contendOnce(LockEngine engine, History history, AtomicInteger rounds, AtomicBoolean keeps,
+			AtomicInteger kept) {
+		try (LockHandle handle = engine.acquire(
+				LockRequest.of("k").waitTime(Patience.PATIENCE).fenced(ThreadLocalRandom.current().nextBoolean()))) {
+			History.Entry entry = history.acquired(handle);
+			rounds.incrementAndGet();
+			if (keeps.get()) {
+				Awaitility.await().until(() -> !keeps.get() || !handle.isHeld());
+				AtomicReference<String> holder = new AtomicReference<>("");
+				Awaitility.await().ignoreExceptions().until(() -> {
+					holder.set(this.database.queryForObject("select holders from distributed_lock where lock_key = 'k'",
+							String.class));
+					return true;
+				});
+				if (handle.isHeld()) {
+					assertThat(holder.get()).contains(handle.owner());
+					kept.incrementAndGet();
+				}
+			}
+			entry.end();
+		}
+		catch (LockException ex) {
+			// The next round is another attempt.
+		}
+	}
+
+	private void loseWhatDoesNotWaitForTheDisk() {
+		this.database.execute("alter system set wal_writer_delay = '10s'");
+		this.database.queryForList("select pg_reload_conf()");
 	}
 
 	// Connections
