@@ -268,6 +268,16 @@ public enum KeyRule {
 	TOKENS_ARE_COUNTED,
 
 	/**
+	 * Who finds a key busy that may be kept asks its owner for it.
+	 */
+	BUSY_KEYS_ARE_RECALLED,
+
+	/**
+	 * Each attempt asks again.
+	 */
+	EACH_ATTEMPT_RECALLS,
+
+	/**
 	 * The server has memory for a grant.
 	 */
 	ENOUGH_MEMORY,

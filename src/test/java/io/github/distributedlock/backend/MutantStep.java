@@ -174,6 +174,13 @@ class MutantStep extends KeyStep {
 	}
 
 	@Override
+	boolean isRecalled(Held held, Claim claim) {
+		boolean first = this.before.places.stream().noneMatch((place) -> place.waiter().equals(claim.waiter()));
+		return super.isRecalled(held, claim) && holds(KeyRule.BUSY_KEYS_ARE_RECALLED)
+				&& (holds(KeyRule.EACH_ATTEMPT_RECALLS) || first);
+	}
+
+	@Override
 	void register(Claim claim) {
 		if (!holds(KeyRule.PLACES_STAY)) {
 			unregister(claim.waiter());

@@ -25,7 +25,8 @@ class KeyRuleTests {
 		others.removeAll(ofMutants);
 		assertThat(Stream
 			.of(GrantModelTests.isRefutedWithOneRuleBroken(), SharedModelTests.isRefutedWithOneRuleBroken(),
-					FairModelTests.isRefutedWithOneRuleBroken(), SilenceModelTests.isRefutedWithOneRuleBroken())
+					FairModelTests.isRefutedWithOneRuleBroken(), SilenceModelTests.isRefutedWithOneRuleBroken(),
+					KeptModelTests.isRefutedWithOneRuleBroken())
 			.flatMap((rows) -> rows)
 			.map((row) -> row.get()[0])).containsAll(others);
 	}

@@ -24,17 +24,18 @@
  * between.</li>
  * </ul>
  * The server of {@code Protocol} with Lua, {@code GrantProtocol}, {@code SharedProtocol},
- * {@code FairProtocol} and {@code SilenceProtocol} is {@code ModelKey}: a
- * {@code KeyState}, and each command a {@code KeyStep}. A rule of the server is broken by
- * {@code MutantStep}, which overrides one function. {@code PlainCommands} has rules of
- * its own: between two commands of a step without Lua, a key is in states that
- * {@code KeyState} does not know.
+ * {@code FairProtocol}, {@code KeptProtocol} and {@code SilenceProtocol} is
+ * {@code ModelKey}: a {@code KeyState}, and each command a {@code KeyStep}. A rule of the
+ * server is broken by {@code MutantStep}, which overrides one function.
+ * {@code PlainCommands} has rules of its own: between two commands of a step without Lua,
+ * a key is in states that {@code KeyState} does not know.
  * <p>
  * Three small models are about more than one exclusive lock can show, with Lua, and with
  * each command and its answer in one step: {@code FairProtocol} is about tickets,
  * {@code SharedProtocol} about readers and writers, and {@code CollectProtocol} about
  * requests for two keys. {@code GrantProtocol} is about locks that arrive with a message,
- * with commands, answers and messages that are late, and with time. Three more show what
+ * with commands, answers and messages that are late, and with time. {@code KeptProtocol}
+ * is about locks that stay with their JVM until another one asks. Three more show what
  * needs numbers: {@code SilenceProtocol} what of the waiters need not be written each
  * time, {@code RenewalProtocol} why a renewal never takes time from a lease that its
  * holder believes in, and {@code Places} why no waiter is passed by more often than there
