@@ -129,7 +129,7 @@ final class ServerSettings {
 				return;
 			}
 			if (mend == null) {
-				logger.warn("{}", setting.problem(value, null).getMessage());
+				logger.warn("A setting of the database endangers locks: {}", setting.problem(value, null).getMessage());
 				return;
 			}
 			session.execute(mend);
