@@ -241,7 +241,7 @@ public final class LockEngine implements DistributedLock, AutoCloseable {
 	 * What is held stays so: it is renewed, and released when it ends. A thread that is
 	 * inside a lock is served until {@link #close()}.
 	 * @return a future that completes when each
-	 * {@linkplain LockRequest#awaitedOnStop(boolean) awaited} request that had begun, and
+	 * {@linkplain LockRequest#awaitedOnStop(Boolean) awaited} request that had begun, and
 	 * each that began inside of one of these, has failed or its handle is closed. It does
 	 * not wait for requests that are refused later, nor for those after the next
 	 * {@link #start()}, nor for those on the calling thread, since they may wait for
