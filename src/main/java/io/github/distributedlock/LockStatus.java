@@ -3,6 +3,7 @@ package io.github.distributedlock;
 import java.time.Duration;
 import java.util.List;
 import java.util.Objects;
+import java.util.function.Predicate;
 
 import org.jspecify.annotations.Nullable;
 
@@ -54,6 +55,20 @@ public record LockStatus(String key, List<Holder> holders, List<Waiter> waiters,
 	}
 
 	/**
+	 * Says that owners only keep the key: nobody uses it.
+	 * @param here which owner tokens are meant
+	 * @return the status that says so
+	 */
+	public LockStatus kept(Predicate<String> here) {
+		return new LockStatus(this.key,
+				this.holders.stream()
+					.map((holder) -> (holder.state == State.HELD && here.test(holder.owner))
+							? new Holder(holder.owner, State.KEPT, holder.mode, holder.left) : holder)
+					.toList(),
+				this.waiters, this.heldHere);
+	}
+
+	/**
 	 * Whether the key has no {@linkplain #holders() holder}. A fair request may still
 	 * have to let waiters go first.
 	 * @return whether there is no holder
@@ -78,6 +93,14 @@ public record LockStatus(String key, List<Holder> holders, List<Waiter> waiters,
 		 * It owns the key.
 		 */
 		HELD,
+
+		/**
+		 * It owns the key, and nobody uses it: the key
+		 * {@linkplain LockRequest#keepTime(java.time.Duration) stays} with the JVM that
+		 * was asked, and goes when another one wants it. Those that other JVMs keep look
+		 * as if they were held.
+		 */
+		KEPT,
 
 		/**
 		 * The key is kept for it for a moment, since its turn has come.

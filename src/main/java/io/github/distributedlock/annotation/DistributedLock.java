@@ -142,6 +142,19 @@ public @interface DistributedLock {
 	String minHoldTime() default "";
 
 	/**
+	 * For how long the lock stays with this JVM when the method has ended and no local
+	 * call waits: the next local call takes it without asking the store. Another JVM that
+	 * asks gets it as soon as nobody has used it for a millisecond, and at the latest
+	 * with the first end of a call after it has been here for this long. For a lock that
+	 * one JVM mostly uses alone. From 0 to 1 minute; nothing stays where the store does
+	 * not notify. Only for a single key that is locked exclusively, renewed without limit
+	 * and released at the end. Default: {@code distributed-lock.keep-time} (0: it does
+	 * not stay).
+	 * @return the time
+	 */
+	String keepTime() default "";
+
+	/**
 	 * Which holders may have the lock together: {@link LockMode#SHARED} calls run at the
 	 * same time, but never beside an exclusive one for the same key. Needs a store that
 	 * can do it, as Redis with Lua can; elsewhere the application does not start. A

@@ -60,6 +60,7 @@ final class RequestTemplate {
 		request = with(request, "leaseTime", annotation.leaseTime(), LockRequest::leaseTime);
 		request = with(request, "maxHoldTime", annotation.maxHoldTime(), LockRequest::maxHoldTime);
 		request = with(request, "minHoldTime", annotation.minHoldTime(), LockRequest::minHoldTime);
+		request = with(request, "keepTime", annotation.keepTime(), LockRequest::keepTime);
 		request = withPermits(request, annotation.permits(), annotation.permitsString());
 		String name = resolve("name", annotation.name());
 		try {

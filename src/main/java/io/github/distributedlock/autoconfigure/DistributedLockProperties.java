@@ -32,6 +32,9 @@ import org.springframework.core.env.Environment;
  * @param pollInterval Polling interval used when release notifications are unavailable.
  * @param localSlice Time for which threads of one JVM hand a lock over to each other
  * without asking Redis. Zero switches that off.
+ * @param keepTime Time for which a lock stays with the JVM when nobody uses it, so that
+ * its next use there asks nobody. Other JVMs that ask get it meanwhile. Zero means that
+ * none stays. At most 1 minute.
  * @param maxKeyBytes Longest key, in bytes of UTF-8.
  * @param warnHeldAfter Hold time after which a warning is logged, with the stack that
  * acquired the lock. Not set means never.
@@ -47,7 +50,7 @@ import org.springframework.core.env.Environment;
 record DistributedLockProperties(@DefaultValue("true") boolean enabled, @DefaultValue("redis") Set<Backend> backend,
 		@DefaultValue("5s") Duration waitTime, @DefaultValue("30s") Duration watchdogTimeout,
 		@DefaultValue PollInterval pollInterval, @DefaultValue("10ms") Duration localSlice,
-		@DefaultValue("1024") int maxKeyBytes, @Nullable Duration warnHeldAfter,
+		@DefaultValue("0ms") Duration keepTime, @DefaultValue("1024") int maxKeyBytes, @Nullable Duration warnHeldAfter,
 		@DefaultValue("" + DistributedLockAdvisor.DEFAULT_ORDER) int order, @DefaultValue Redis redis,
 		@DefaultValue Jdbc jdbc, @DefaultValue Adapters adapters) {
 

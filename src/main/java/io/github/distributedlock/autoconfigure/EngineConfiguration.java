@@ -46,6 +46,7 @@ class EngineConfiguration {
 		checked("poll-interval.min", interval.min(), (min) -> builder.pollInterval(min, min));
 		checked("poll-interval.max", interval.max(), (max) -> builder.pollInterval(interval.min(), max));
 		checked("local-slice", properties.localSlice(), builder::localSlice);
+		checked("keep-time", properties.keepTime(), builder::keepTime);
 		checked("max-key-bytes", properties.maxKeyBytes(), builder::maxKeyBytes);
 		Duration warnHeldAfter = properties.warnHeldAfter();
 		if (warnHeldAfter != null) {

@@ -51,7 +51,8 @@ class ObservabilityConfiguration {
 				ObjectProvider<DistributedLockAdvisor> advisors, ObjectProvider<LockEngine> engines) {
 			return () -> {
 				advisors.forEach((advisor) -> advisor.requests().forEach(meters::expect));
-				engines.ifUnique((engine) -> meters.observe(engine, LockEngine::keysHeld, LockEngine::requestsWaiting));
+				engines.ifUnique((engine) -> meters.observe(engine, LockEngine::keysHeld, LockEngine::requestsWaiting,
+						LockEngine::keysKept, LockEngine::keysTakenAgain));
 			};
 		}
 

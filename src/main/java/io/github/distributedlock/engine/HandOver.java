@@ -2,6 +2,7 @@ package io.github.distributedlock.engine;
 
 import java.time.Duration;
 import java.util.OptionalLong;
+import java.util.concurrent.atomic.LongAdder;
 
 import io.github.distributedlock.backend.AcquireResult;
 import io.github.distributedlock.backend.Claim;
@@ -29,8 +30,9 @@ import org.jspecify.annotations.Nullable;
  *
  * @param slice for how long a key is handed over before others that wait in the store
  * come first, in nanoseconds
+ * @param takenAgain how many requests have taken a key that had stayed here
  */
-record HandOver(LockBackend backend, Leases leases, EngineTime time, long slice) {
+record HandOver(LockBackend backend, Leases leases, EngineTime time, long slice, LongAdder takenAgain) {
 
 	/**
 	 * Begins to hold what the store has given.
@@ -59,7 +61,11 @@ record HandOver(LockBackend backend, Leases leases, EngineTime time, long slice)
 			return null;
 		}
 		Hold hold = new Hold(ownership, entry, options, OptionalLong.empty());
-		return ownership.take(hold) ? hold : null;
+		boolean taken = ownership.take(hold);
+		if (taken && kept) {
+			this.takenAgain.increment();
+		}
+		return taken ? hold : null;
 	}
 
 	/**

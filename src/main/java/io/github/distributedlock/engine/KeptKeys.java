@@ -6,6 +6,7 @@ import java.util.Objects;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.concurrent.atomic.AtomicIntegerArray;
 
 import io.github.distributedlock.LockException;
 import io.github.distributedlock.backend.LockBackend;
@@ -50,6 +51,11 @@ final class KeptKeys {
 	 */
 	private static final long IDLE = TimeUnit.MILLISECONDS.toNanos(1);
 
+	/**
+	 * How many times a key does not stay after it has in vain.
+	 */
+	private static final int PAUSE = 64;
+
 	private final Map<QueueEntry, Stay> stays = new ConcurrentHashMap<>();
 
 	private final LockBackend backend;
@@ -61,6 +67,13 @@ final class KeptKeys {
 	private final NodeTasks tasks;
 
 	private final EngineTime time;
+
+	/**
+	 * How many more times a key does not stay, by the hash of the key, since the last
+	 * time was in vain: another JVM asked before any request had come here. So JVMs that
+	 * take turns rarely wait for a key that nobody uses. A mistake costs some commands.
+	 */
+	private final AtomicIntegerArray inVain = new AtomicIntegerArray(1024);
 
 	private final AtomicBoolean toldOff = new AtomicBoolean();
 
@@ -101,18 +114,36 @@ final class KeptKeys {
 	}
 
 	/**
+	 * Whether a key stays here unused.
+	 */
+	boolean isKept(String key) {
+		return this.stays.values().stream().anyMatch((stay) -> stay.key().equals(key) && stay.ownership.isVacant());
+	}
+
+	/**
 	 * Whether a key may stay that its hold is about to leave: not if it has been here for
 	 * its keep time, or its lease was made longer for one that took long.
 	 * @param stays whether it stays here already
 	 */
 	boolean mayKeep(Ownership ownership, boolean stays) {
 		return this.open && this.time.nanoTime() - ownership.sliceStart() < ownership.keepTime()
-				&& ownership.lease().nanos() <= ownership.claim().lease().toNanos() && (stays || canBeRecalled());
+				&& ownership.lease().nanos() <= ownership.claim().lease().toNanos()
+				&& (stays || (!wasInVain(ownership) && canBeRecalled()));
+	}
+
+	private boolean wasInVain(Ownership ownership) {
+		return this.inVain.getAndUpdate(slot(ownership), (left) -> Math.max(0, left - 1)) > 0;
+	}
+
+	private static int slot(Ownership ownership) {
+		int hash = ownership.key().hashCode();
+		return (hash ^ (hash >>> 16)) & 1023;
 	}
 
 	private boolean canBeRecalled() {
-		boolean hears = this.listening.isKnown() && this.listening.hears();
-		if (!hears && !this.toldOff.getAndSet(true)) {
+		boolean known = this.listening.isKnown();
+		boolean hears = known && this.listening.hears();
+		if (known && !hears && !this.toldOff.getAndSet(true)) {
 			logger.info("No key stays with this JVM for its keepTime, since {} does not notify: no other JVM could ask"
 					+ " for the key. This is logged once", this.backend.getClass().getSimpleName());
 		}
@@ -126,6 +157,9 @@ final class KeptKeys {
 		Stay stay = this.stays.get(entry);
 		if (stay == null) {
 			stay = begin(queue, entry);
+		}
+		else {
+			stay.isUsed = true;
 		}
 		stay.lastUse = this.time.nanoTime();
 		if (!stay.isAlarmSet) {
@@ -186,6 +220,11 @@ final class KeptKeys {
 		private volatile long lastUse;
 
 		/**
+		 * Whether a request has taken the key again.
+		 */
+		private volatile boolean isUsed;
+
+		/**
 		 * Changed only by this monitor.
 		 */
 		private volatile boolean isAlarmSet;
@@ -209,12 +248,16 @@ final class KeptKeys {
 			return this.ownership.key();
 		}
 
+		private boolean isRecalled() {
+			return this.ownership.owner().equals(this.entry.queue().recalled);
+		}
+
 		/**
 		 * When it ends, if the key is not used again.
 		 */
 		private long end() {
-			boolean recalled = this.ownership.owner().equals(this.entry.queue().recalled);
-			return this.lastUse + (recalled ? Math.min(IDLE, this.ownership.keepTime()) : this.ownership.keepTime());
+			return this.lastUse
+					+ (isRecalled() ? Math.min(IDLE, this.ownership.keepTime()) : this.ownership.keepTime());
 		}
 
 		private void setAlarm() {
@@ -267,6 +310,9 @@ final class KeptKeys {
 				return !this.queue.keeps(this.entry);
 			}
 			left(this.entry);
+			if (isRecalled() && !this.isUsed) {
+				KeptKeys.this.inVain.set(slot(this.ownership), PAUSE);
+			}
 			KeptKeys.this.leases.watchdog().unguard(this.ownership);
 			if (this.ownership.isLost()) {
 				this.queue.leave(this.entry);

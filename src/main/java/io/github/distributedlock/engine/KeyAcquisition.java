@@ -65,6 +65,12 @@ final class KeyAcquisition implements Acquisition {
 	private static final long LONGEST_WITHDRAWAL = TimeUnit.SECONDS.toNanos(1);
 
 	/**
+	 * How long a request that may not wait lets another JVM take to give back a key that
+	 * nobody may be using there.
+	 */
+	private static final long LONGEST_RECALL = TimeUnit.MILLISECONDS.toNanos(100);
+
+	/**
 	 * The next round begins at once.
 	 */
 	private static final long NEXT_ROUND = -3;
@@ -416,12 +422,24 @@ final class KeyAcquisition implements Acquisition {
 			return (hold != null) ? end(hold, false) : pause();
 		}
 		wakeTicket(answer.holder());
+		if (!this.wasBusy && isRecallable(answer.holder())) {
+			this.wait.recalls(LONGEST_RECALL);
+		}
 		this.wasBusy = true;
 		// A pass whose answer was lost continues with its slice. This attempt was
 		// answered, and the key is busy, so that slice is over.
 		this.sliceStart = OptionalLong.empty();
 		polls().busy(answer);
 		return pause();
+	}
+
+	/**
+	 * Whether another JVM has the key that may only keep it, and is asked for it by an
+	 * attempt that registers.
+	 */
+	private boolean isRecallable(@Nullable Holder holder) {
+		return holder != null && holder.state() == Holder.State.OWNER && Claim.isRecallable(holder.name())
+				&& !this.engine.instance.is(Claim.instanceOf(holder.name()));
 	}
 
 	/**

@@ -5,6 +5,7 @@ import java.util.Optional;
 import java.util.Set;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.concurrent.atomic.LongAdder;
 import java.util.stream.Stream;
 
 import io.github.distributedlock.CurrentLock;
@@ -52,6 +53,8 @@ public final class LockEngine implements DistributedLock, AutoCloseable {
 
 	private final KeptKeys kept;
 
+	private final LongAdder takenAgain = new LongAdder();
+
 	private final LocalQueue queue;
 
 	private final Leases leases;
@@ -73,7 +76,7 @@ public final class LockEngine implements DistributedLock, AutoCloseable {
 		this.kept = new KeptKeys(backend, this.instance, this.leases, tasks, time);
 		this.queue = new LocalQueue(new Withdrawals(backend, this.leases, tasks), this.kept);
 		this.instance.listen(new NotificationRouter(this.queue, this.leases, this.instance));
-		HandOver handOver = new HandOver(backend, this.leases, time, settings.localSlice.toNanos());
+		HandOver handOver = new HandOver(backend, this.leases, time, settings.localSlice.toNanos(), this.takenAgain);
 		Polls.Settings polls = new Polls.Settings(backend, this.instance, settings.shortestPoll, settings.longestPoll);
 		KeyAcquisition.Factory acquisitions = new KeyAcquisition.Factory(backend, polls, this.queue, handOver,
 				this.leases, this.instance, this.lifecycle, time);
@@ -171,7 +174,8 @@ public final class LockEngine implements DistributedLock, AutoCloseable {
 			return this.backend.inspect(checked); // Says so.
 		}
 		LockStatus status = Failures.call("inspect", checked, () -> this.backend.inspect(checked));
-		return status.heldHere(status.holders()
+		LockStatus here = this.kept.isKept(checked) ? status.kept(this.instance::hasMade) : status;
+		return here.heldHere(here.holders()
 			.stream()
 			.anyMatch((holder) -> holder.state() == State.HELD && this.instance.hasMade(holder.owner())));
 	}
@@ -204,6 +208,24 @@ public final class LockEngine implements DistributedLock, AutoCloseable {
 	 */
 	public int keysHeld() {
 		return this.leases.watchdog().count() - this.kept.count();
+	}
+
+	/**
+	 * How many keys {@linkplain LockRequest#keepTime stay} with this JVM now although no
+	 * request uses them. These are not held. Does no I/O.
+	 * @return the number of keys, 1,000 at most
+	 */
+	public int keysKept() {
+		return this.kept.count();
+	}
+
+	/**
+	 * How many requests have taken a key that had stayed with this JVM, without asking
+	 * the store.
+	 * @return the number since this engine was built
+	 */
+	public long keysTakenAgain() {
+		return this.takenAgain.sum();
 	}
 
 	/**

@@ -14,7 +14,7 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * How long one request may wait: one deadline for the local queue, the store and every
- * retry. Confined to one thread at a time, but for its times, which never change.
+ * retry. Confined to one thread at a time, but for its start, which never changes.
  */
 final class Wait {
 
@@ -23,6 +23,12 @@ final class Wait {
 	private final long start;
 
 	private final Duration limit;
+
+	/**
+	 * How much longer it lasts, in nanoseconds, since an owner was asked to give its key
+	 * back.
+	 */
+	private long more;
 
 	private final boolean interruptible;
 
@@ -161,7 +167,17 @@ final class Wait {
 	 * How long it may yet last, in nanoseconds; not more than 0 if it is over.
 	 */
 	long left() {
-		return this.limit.toNanos() - (this.time.nanoTime() - this.start);
+		return this.limit.toNanos() + this.more - (this.time.nanoTime() - this.start);
+	}
+
+	/**
+	 * An owner was asked to give its key back: waits so long for that from now on, if the
+	 * request may not wait at all.
+	 */
+	void recalls(long nanos) {
+		if (!isAllowed()) {
+			this.more = this.time.nanoTime() - this.start + nanos;
+		}
 	}
 
 	/**

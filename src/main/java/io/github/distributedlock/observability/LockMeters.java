@@ -10,7 +10,9 @@ import io.github.distributedlock.LockEvent.Lost.Reason;
 import io.github.distributedlock.LockListener;
 import io.github.distributedlock.LockRequest;
 import io.micrometer.core.instrument.Counter;
+import io.micrometer.core.instrument.FunctionCounter;
 import io.micrometer.core.instrument.Gauge;
+import io.micrometer.core.instrument.Meter;
 import io.micrometer.core.instrument.Meter.MeterProvider;
 import io.micrometer.core.instrument.MeterRegistry;
 import io.micrometer.core.instrument.Tag;
@@ -32,6 +34,9 @@ import io.micrometer.core.instrument.Timer;
  * once.</li>
  * <li>{@code distributed.lock.active} and {@code distributed.lock.waiting}: gauges of the
  * locks that are held and of the requests that wait, until the engine is closed.</li>
+ * <li>{@code distributed.lock.kept} and {@code distributed.lock.kept.taken}: a gauge of
+ * the locks that stay although nobody uses them, and how many requests have taken such a
+ * lock. Without a name, as those gauges are.</li>
  * </ul>
  * No API: public only for the auto-configuration, which registers it where there is a
  * {@link MeterRegistry}.
@@ -46,7 +51,7 @@ public final class LockMeters implements LockListener, AutoCloseable {
 
 	private final MeterRegistry registry;
 
-	private final List<Gauge> gauges = new CopyOnWriteArrayList<>();
+	private final List<Meter> gauges = new CopyOnWriteArrayList<>();
 
 	private final MeterProvider<Timer> acquire;
 
@@ -105,14 +110,23 @@ public final class LockMeters implements LockListener, AutoCloseable {
 	 * @param engine the engine
 	 * @param held gives how many locks it holds
 	 * @param waiting gives how many requests wait
+	 * @param kept gives how many locks stay although nobody uses them
+	 * @param taken gives how many requests have taken such a lock
 	 */
-	public <T> void observe(T engine, ToDoubleFunction<T> held, ToDoubleFunction<T> waiting) {
+	public <T> void observe(T engine, ToDoubleFunction<T> held, ToDoubleFunction<T> waiting, ToDoubleFunction<T> kept,
+			ToDoubleFunction<T> taken) {
 		if (this.registry.find(ACTIVE).gauge() == null) {
 			this.gauges.add(Gauge.builder(ACTIVE, engine, held)
 				.description("Locks that are held by this JVM")
 				.register(this.registry));
 			this.gauges.add(Gauge.builder("distributed.lock.waiting", engine, waiting)
 				.description("Requests of this JVM that wait for a lock")
+				.register(this.registry));
+			this.gauges.add(Gauge.builder("distributed.lock.kept", engine, kept)
+				.description("Locks that stay with this JVM although nobody uses them")
+				.register(this.registry));
+			this.gauges.add(FunctionCounter.builder("distributed.lock.kept.taken", engine, taken)
+				.description("Requests that have taken a lock which had stayed with this JVM")
 				.register(this.registry));
 		}
 	}

@@ -60,7 +60,7 @@ class DistributedLockPropertiesTests {
 			assertThat(properties)
 				.isEqualTo(new DistributedLockProperties(true, Set.of(Backend.REDIS), Duration.ofSeconds(5),
 						Duration.ofSeconds(30), new PollInterval(Duration.ofMillis(50), Duration.ofMillis(500)),
-						Duration.ofMillis(10), 1024, null, Integer.MAX_VALUE - 1000,
+						Duration.ofMillis(10), Duration.ZERO, 1024, null, Integer.MAX_VALUE - 1000,
 						new DistributedLockProperties.Redis("lock", Duration.ofSeconds(1), 0, Duration.ofMillis(500),
 								Atomicity.AUTO, Signals.AUTO, null),
 						new DistributedLockProperties.Jdbc(null, "distributed_lock", InitializeSchema.EMBEDDED,
@@ -97,11 +97,12 @@ class DistributedLockPropertiesTests {
 		Contexts.withRedis()
 			.withPropertyValues("distributed-lock.wait-time=1m", "distributed-lock.watchdog-timeout=20s",
 					"distributed-lock.poll-interval.min=20ms", "distributed-lock.poll-interval.max=2s",
-					"distributed-lock.local-slice=3ms", "distributed-lock.max-key-bytes=10",
-					"distributed-lock.warn-held-after=1h", "distributed-lock.order=7",
-					"distributed-lock.redis.prefix=shop", "distributed-lock.redis.command-timeout=300",
-					"distributed-lock.redis.replicas-to-ack=2", "distributed-lock.redis.replica-ack-timeout=200ms",
-					"distributed-lock.redis.atomicity=best-effort", "distributed-lock.redis.signals=none",
+					"distributed-lock.local-slice=3ms", "distributed-lock.keep-time=4ms",
+					"distributed-lock.max-key-bytes=10", "distributed-lock.warn-held-after=1h",
+					"distributed-lock.order=7", "distributed-lock.redis.prefix=shop",
+					"distributed-lock.redis.command-timeout=300", "distributed-lock.redis.replicas-to-ack=2",
+					"distributed-lock.redis.replica-ack-timeout=200ms", "distributed-lock.redis.atomicity=best-effort",
+					"distributed-lock.redis.signals=none",
 					"distributed-lock.redis.connection-factory=redisConnectionFactory",
 					"distributed-lock.jdbc.data-source=locks", "distributed-lock.jdbc.table=shop.locks",
 					"distributed-lock.jdbc.initialize-schema=never", "distributed-lock.jdbc.command-timeout=1s",
@@ -111,7 +112,7 @@ class DistributedLockPropertiesTests {
 			.run((context) -> assertThat(context.getBean(DistributedLockProperties.class))
 				.isEqualTo(new DistributedLockProperties(true, Set.of(Backend.REDIS), Duration.ofMinutes(1),
 						Duration.ofSeconds(20), new PollInterval(Duration.ofMillis(20), Duration.ofSeconds(2)),
-						Duration.ofMillis(3), 10, Duration.ofHours(1), 7,
+						Duration.ofMillis(3), Duration.ofMillis(4), 10, Duration.ofHours(1), 7,
 						new DistributedLockProperties.Redis("shop", Duration.ofMillis(300), 2, Duration.ofMillis(200),
 								Atomicity.BEST_EFFORT, Signals.NONE, "redisConnectionFactory"),
 						new DistributedLockProperties.Jdbc("locks", "shop.locks", InitializeSchema.NEVER,
@@ -195,6 +196,7 @@ class DistributedLockPropertiesTests {
 					poll-interval.max | 2m      | PT2M       | at most 1 minute
 					local-slice     | -1ms      | PT-0.001S  | at least 0 ms
 					local-slice     | 400d      | PT9600H    | 365 days
+					keep-time       | 2m        | PT2M       | at most 1 minute
 					max-key-bytes   | 0         | 0          | must be at least 1
 					warn-held-after | 0         | PT0S       | at least 1 ms
 					warn-held-after | -1s       | PT-1S      | at least 1 ms
@@ -284,7 +286,7 @@ class DistributedLockPropertiesTests {
 			.containsExactlyInAnyOrder("distributed-lock.enabled", "distributed-lock.backend",
 					"distributed-lock.wait-time", "distributed-lock.watchdog-timeout",
 					"distributed-lock.poll-interval.min", "distributed-lock.poll-interval.max",
-					"distributed-lock.local-slice", "distributed-lock.max-key-bytes",
+					"distributed-lock.local-slice", "distributed-lock.keep-time", "distributed-lock.max-key-bytes",
 					"distributed-lock.warn-held-after", "distributed-lock.order", "distributed-lock.redis.prefix",
 					"distributed-lock.redis.command-timeout", "distributed-lock.redis.replicas-to-ack",
 					"distributed-lock.redis.replica-ack-timeout", "distributed-lock.redis.atomicity",

@@ -34,9 +34,16 @@ public class PartnerApi {
 	public String offer(String sku) {
 		return this.partner.load(sku);
 	}
+
 	// end::rate[]
+	// tag::kept[]
+	// Mostly one JVM asks for an article, again and again: the lock stays there.
+	@DistributedLock(key = "offer:#{#sku}", keepTime = "100ms")
+	public String cheapest(String sku) {
+		return this.partner.load(sku);
+	}
+	// end::kept[]
 
 	// tag::permits[]
 
 }
-// end::permits[]

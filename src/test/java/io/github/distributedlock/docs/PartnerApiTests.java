@@ -5,7 +5,10 @@ import java.time.Duration;
 import io.github.distributedlock.DistributedLock;
 import io.github.distributedlock.LockHandle;
 import io.github.distributedlock.LockRequest;
+import io.github.distributedlock.engine.LockEngine;
+import io.github.distributedlock.fixtures.Patience;
 import io.github.distributedlock.fixtures.RedisServers;
+import org.awaitility.Awaitility;
 import org.junit.jupiter.api.Test;
 
 import org.springframework.context.ConfigurableApplicationContext;
@@ -57,6 +60,21 @@ class PartnerApiTests {
 			lock.tryRun(all, () -> {
 			});
 			assertThat(lock.tryAcquire(all)).isEmpty();
+		}
+	}
+
+	@Test
+	void lockStaysWithOneAndGoesToTheOtherThatAsks() {
+		try (RedisServers.Server redis = RedisServers.start(RedisServers.EMBEDDED);
+				ConfigurableApplicationContext one = DocsApplication.start(redis);
+				ConfigurableApplicationContext two = DocsApplication.start(redis)) {
+			LockEngine engine = one.getBean(LockEngine.class);
+			PartnerApi here = one.getBean(PartnerApi.class);
+			Awaitility.await().atMost(Patience.PATIENCE).until(() -> {
+				here.cheapest("A1");
+				return engine.keysTakenAgain() > 0;
+			});
+			assertThat(two.getBean(PartnerApi.class).cheapest("A1")).isEqualTo("price of A1");
 		}
 	}
 

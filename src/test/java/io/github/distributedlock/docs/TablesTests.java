@@ -94,7 +94,7 @@ class TablesTests {
 	void meters() {
 		MeterRegistry registry = new SimpleMeterRegistry();
 		LockMeters meters = new LockMeters(registry);
-		meters.observe(this, (none) -> 0, (none) -> 0);
+		meters.observe(this, (none) -> 0, (none) -> 0, (none) -> 0, (none) -> 0);
 		Duration time = Duration.ofSeconds(1);
 		LockRequest request = LockRequest.of("k");
 		meters.onEvent(new LockEvent.Acquired(request, "o", time));

@@ -18,7 +18,7 @@ class EngineDefaultsTests {
 		LockEngineBuilder builder = new LockEngineBuilder(new InMemoryLockBackend());
 		Object properties = new Binder().bindOrCreate("distributed-lock",
 				Class.forName("io.github.distributedlock.autoconfigure.DistributedLockProperties"));
-		for (String name : new String[] { "waitTime", "watchdogTimeout", "localSlice", "maxKeyBytes",
+		for (String name : new String[] { "waitTime", "watchdogTimeout", "localSlice", "keepTime", "maxKeyBytes",
 				"warnHeldAfter" }) {
 			assertThat(ReflectionTestUtils.getField(builder, name)).as(name)
 				.isEqualTo(ReflectionTestUtils.getField(properties, name));

@@ -3,16 +3,24 @@ package io.github.distributedlock.engine;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
 
 import io.github.distributedlock.LockEvent;
 import io.github.distributedlock.LockHandle;
+import io.github.distributedlock.LockMode;
 import io.github.distributedlock.LockRequest;
+import io.github.distributedlock.LockStatus;
+import io.github.distributedlock.LockStatus.State;
 import io.github.distributedlock.backend.Claim;
 import io.github.distributedlock.backend.Holder;
+import io.github.distributedlock.fixtures.SmallestBackend;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.MethodSource;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatIllegalArgumentException;
 
 /**
  * A key stays with the JVM that uses it, and goes when another one asks for it, or when
@@ -348,6 +356,118 @@ class KeptTests extends EngineFixture {
 		handle.close();
 		assertThat(holderOf("k")).isNull();
 		assertThat(hasQueues()).isFalse();
+	}
+
+	@Test
+	void recallIsWaitedForByARequestThatMayNotWait() {
+		LockEngine other = engine(this.store, "other");
+		other.acquire(kept("k")).close();
+		CompletableFuture<Optional<LockHandle>> ours = inThread(() -> this.engine.tryAcquire(request("k")));
+		untilWaiting(1);
+		this.time.advance(Duration.ofMillis(1));
+		assertThat(ours).succeedsWithin(PATIENCE);
+		assertThat(ours.join()).as("nobody worked under it").isPresent();
+		assertThat(this.backend.steps()).startsWith("acquire k", "register k");
+	}
+
+	@Test
+	void recallIsNotWaitedForLongerThanThat() {
+		LockEngine other = engine(this.store, "other");
+		LockHandle theirs = other.acquire(kept("k").detached(true));
+		CompletableFuture<Optional<LockHandle>> ours = inThread(() -> this.engine.tryAcquire(request("k")));
+		untilWaiting(1);
+		this.time.advance(Duration.ofMillis(99));
+		assertThat(ours).isNotDone();
+		this.time.advance(Duration.ofMillis(1));
+		assertThat(ours).succeedsWithin(PATIENCE);
+		assertThat(ours.join()).isEmpty();
+		assertThat(theirs.isHeld()).isTrue();
+		theirs.close();
+	}
+
+	@Test
+	void busyKeyThatDoesNotStayIsNotWaitedFor() {
+		ownedElsewhere("k", LEASE);
+		assertThat(this.engine.tryAcquire(kept("k"))).isEmpty();
+		assertThat(this.backend.steps()).containsExactly("acquire k");
+	}
+
+	@Test
+	void twoJvmsTakeTurns() {
+		LockEngine other = engine(this.store, "other");
+		String owner = keep("k");
+		CompletableFuture<LockHandle> theirs = inThread(() -> other.acquire(kept("k").waitTime(LONG)));
+		untilWaiting(1);
+		for (int i = 0; i < 10; i++) {
+			LockHandle ours = this.engine.acquire(kept("k"));
+			assertThat(ours.owner()).isEqualTo(owner);
+			this.time.advance(KEEP.dividedBy(10));
+			ours.close();
+		}
+		assertThat(theirs).as("the first release after the keep time").succeedsWithin(PATIENCE);
+	}
+
+	@Test
+	void doesNotStayForAWhileAfterItHasStayedInVain() {
+		recall(keep("k"));
+		this.time.advance(Duration.ofMillis(1));
+		int released = 0;
+		do {
+			keep("k");
+			released++;
+		}
+		while (holderOf("k") == null);
+		assertThat(released).isEqualTo(65);
+	}
+
+	@Test
+	void inspectSaysThatItIsKept() {
+		keep("k");
+		LockStatus status = this.engine.inspect("k");
+		assertThat(status.holders()).singleElement().extracting(LockStatus.Holder::state).isEqualTo(State.KEPT);
+		assertThat(status.heldHere()).isFalse();
+		assertThat(this.engine.keysKept()).isOne();
+		assertThat(this.engine.keysTakenAgain()).isZero();
+		LockHandle again = this.engine.acquire(kept("k"));
+		assertThat(this.engine.inspect("k").heldHere()).isTrue();
+		assertThat(this.engine.keysKept()).isZero();
+		assertThat(this.engine.keysTakenAgain()).isOne();
+		again.close();
+	}
+
+	@Test
+	void nothingStaysWhereTheStoreDoesNotNotify() {
+		LockEngine deaf = build(LockEngine.builder(new SmallestBackend()).keepTime(KEEP));
+		deaf.acquire("k").close();
+		assertThat(deaf.keysKept()).isZero();
+		deaf.close();
+	}
+
+	@Test
+	void isADefaultForWhatCanStay() {
+		LockEngine keeping = build(LockEngine.builder(this.store).keepTime(KEEP));
+		keeping.acquire("k").close();
+		assertThat(keeping.keysKept()).isOne();
+		keeping.acquire(LockRequest.of("l").fenced(true)).close();
+		keeping.acquire(LockRequest.of("m").keepTime(Duration.ZERO)).close();
+		keeping.acquire(LockRequest.of("n").leaseTime(LEASE)).close();
+		assertThat(keeping.keysKept()).isOne();
+		keeping.close();
+	}
+
+	static List<LockRequest> refused() {
+		return List.of(LockRequest.of("k").mode(LockMode.SHARED), LockRequest.of("k").permits(2),
+				LockRequest.of("k").fair(true), LockRequest.of("k").fenced(true), LockRequest.of("k", "l"),
+				LockRequest.of("k").leaseTime(LEASE), LockRequest.of("k").maxHoldTime(LEASE),
+				LockRequest.of("k").minHoldTime(LEASE), LockRequest.of("k").expireOnClose(true));
+	}
+
+	@ParameterizedTest
+	@MethodSource
+	void refused(LockRequest request) {
+		assertThatIllegalArgumentException().isThrownBy(() -> this.engine.acquire(request.keepTime(KEEP)))
+			.withMessageContaining("keepTime");
+		request.keepTime(Duration.ZERO).requireValid();
 	}
 
 }

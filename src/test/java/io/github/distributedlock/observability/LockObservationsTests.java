@@ -210,7 +210,7 @@ class LockObservationsTests {
 		SimpleMeterRegistry meters = new SimpleMeterRegistry();
 		LockMeters lockMeters = new LockMeters(meters);
 		lockMeters.expect(LockRequest.of("k").name("sale"));
-		lockMeters.observe(this, (none) -> 0, (none) -> 0);
+		lockMeters.observe(this, (none) -> 0, (none) -> 0, (none) -> 0, (none) -> 0);
 		SimpleMeterRegistry observed = new SimpleMeterRegistry();
 		this.registry.observationConfig().observationHandler(new DefaultMeterObservationHandler(observed));
 		this.engine.acquire("k").close();
