@@ -101,8 +101,8 @@ public abstract class OptimisticLockBackend implements LockBackend {
 
 	/**
 	 * Notifies the instance of a waiter, after what the notification says was written, or
-	 * the instance of an owner: {@linkplain ReleaseNotification#deliverTo delivers} to
-	 * its listener. Never throws: an instance that hears nothing asks again. Does nothing
+	 * the instance of an owner: {@linkplain ReleaseListener#onNotification tells} its
+	 * listener. Never throws: an instance that hears nothing asks again. Does nothing
 	 * unless the store {@linkplain LockFeature#NOTIFICATIONS notifies}.
 	 * @param notification the notification
 	 */

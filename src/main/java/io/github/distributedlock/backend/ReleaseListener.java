@@ -9,6 +9,21 @@ package io.github.distributedlock.backend;
 public interface ReleaseListener {
 
 	/**
+	 * The store has sent a notification, which goes to {@link #onRecall} or to
+	 * {@link #onRelease}. Called by the store, and not to be overridden.
+	 * @param notification the notification
+	 */
+	default void onNotification(ReleaseNotification notification) {
+		String owner = notification.owner();
+		if (owner != null && notification.isRecall()) {
+			onRecall(notification.key(), owner);
+		}
+		else {
+			onRelease(notification);
+		}
+	}
+
+	/**
 	 * A key was reserved for a waiter of the instance, or may be free.
 	 * @param notification the key, and the waiter
 	 */

@@ -88,16 +88,10 @@ public record ReleaseNotification(String key, Waiter waiter, @Nullable String ow
 	}
 
 	/**
-	 * Tells a listener of the instance.
-	 * @param listener the listener
+	 * Returns whether an owner is asked for its key.
 	 */
-	public void deliverTo(ReleaseListener listener) {
-		if (this.number == RECALL && this.owner != null) {
-			listener.onRecall(this.key, this.owner);
-		}
-		else {
-			listener.onRelease(this);
-		}
+	boolean isRecall() {
+		return this.number == RECALL;
 	}
 
 	/**

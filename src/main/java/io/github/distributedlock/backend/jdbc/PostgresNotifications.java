@@ -312,7 +312,7 @@ final class PostgresNotifications implements AutoCloseable {
 																				// notify.
 		ReleaseListener listener = (notification != null) ? this.listeners.get(notification.waiter().instance()) : null;
 		if (notification != null && listener != null) {
-			notification.deliverTo(listener);
+			listener.onNotification(notification);
 		}
 	}
 

@@ -104,7 +104,7 @@ public final class InMemoryLockBackend extends OptimisticLockBackend {
 	protected void send(ReleaseNotification notification) {
 		ReleaseListener listener = this.listeners.get(notification.waiter().instance());
 		if (listener != null) {
-			notification.deliverTo(listener);
+			listener.onNotification(notification);
 		}
 	}
 

@@ -240,11 +240,10 @@ class KeyStateInPostgresTests {
 					"shared " + name, "permit-2 " + name);
 			long made = this.now - age();
 			long heard = Math.max(made, this.now - age());
-			places.add(
-					kind + " since " + at(made - time(9_000_000)) + " heard " + at(heard)
-							+ (chance(75) ? " claim " + (1 + this.random.nextInt(1 << this.random.nextInt(30))) + " of "
-									+ name + ":8 for " + (1 + this.random.nextInt(100_000)) + " ms made " + at(made)
-									: ""));
+			places.add(kind + " since " + at(made - time(9_000_000)) + " heard " + at(heard)
+					+ (chance(75) ? " claim " + (1 + this.random.nextInt(1 << this.random.nextInt(30))) + " of " + name
+							+ any(":8 for ", ":8~ for ") + (1 + this.random.nextInt(100_000)) + " ms made " + at(made)
+							: ""));
 			last = Math.max(last, heard);
 		}
 		String signs = "last heard " + at(last) + (chance(20) ? " silence counts from " + at(last - age()) : "");
@@ -271,7 +270,7 @@ class KeyStateInPostgresTests {
 	}
 
 	private String owner() {
-		return instance() + ":" + this.random.nextInt(3);
+		return instance() + ":" + this.random.nextInt(3) + (chance(30) ? Claim.RECALLABLE : "");
 	}
 
 	private String instance() {

@@ -345,7 +345,7 @@ final class NotificationSubscription implements Listening, SignalConnector.Liste
 		String text = KeyNames.text(message);
 		ReleaseNotification notification = this.pulse.takes(text) ? null : LockCodec.notification(text);
 		if (notification != null) {
-			inform(() -> notification.deliverTo(this.listener));
+			inform(() -> this.listener.onNotification(notification));
 		}
 	}
 
