@@ -181,6 +181,19 @@ class LeaseTests extends EngineFixture {
 	}
 
 	@Test
+	void theStoreIsAskedForAFixedLeaseThatIsNearlyOverAndThatIsNoLateRenewal() {
+		LockHandle fixed = this.engine.acquire(request("k").leaseTime(Duration.ofSeconds(20)));
+		this.time.advance(Duration.ofSeconds(18));
+		this.backend.forgetSteps();
+		this.backend.listener().onResubscribed();
+		this.time.advance(Duration.ZERO);
+		assertThat(this.backend.steps()).containsExactly("renew k");
+		assertThat(fixed.isHeld()).isTrue();
+		assertThat(events(LockEvent.RenewedLate.class)).isEmpty();
+		assertThat(this.engine.snapshot().lateRenewals()).isZero();
+	}
+
+	@Test
 	void locksAreRenewedTwoHundredAtATime() {
 		List<LockHandle> handles = new ArrayList<>();
 		for (int i = 0; i < 450; i++) {
