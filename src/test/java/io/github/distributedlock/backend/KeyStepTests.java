@@ -89,6 +89,20 @@ class KeyStepTests {
 		acquired(fair("a:1"));
 	}
 
+	/**
+	 * Also if the waiter is none of the fair ones, of which each step is a sign of life.
+	 */
+	@Test
+	void waiterThatAsksForAPermitKeepsItsTurnHoweverLongItWasSilent() {
+		acquired(permit("h:1").lease(SILENCE));
+		acquired(permit("i:1"));
+		waits(permit("a:1"));
+		this.store.passes(SILENCE.dividedBy(2));
+		waits(permit("b:1"));
+		this.store.passes(SILENCE.dividedBy(2));
+		acquired(permit("a:1"));
+	}
+
 	@Test
 	void waiterIsPardonedOnceUnlessItAsks() {
 		acquired(claim("h:1").lease(SILENCE));

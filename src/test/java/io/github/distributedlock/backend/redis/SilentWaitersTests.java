@@ -149,6 +149,27 @@ class SilentWaitersTests {
 		assertThat(redis.admin().zrange(WAITERS, 0, -1)).containsExactly(first.owner(), second.owner(), third.owner());
 	}
 
+	/** Each step of a fair request is a sign of life, but not of others. */
+	@Test
+	void whoAsksForAPermitKeepsItsTurnHoweverLongItWasSilent() {
+		withoutStandstill(() -> {
+			Claim holder = permit("other");
+			this.backend.acquire(holder);
+			this.backend.acquire(permit("living"));
+			Claim first = permit("first");
+			this.backend.acquireOrRegister(first);
+			pass(2_000);
+			this.backend.acquireOrRegister(permit("second"));
+			redis.admin()
+				.zrange(LOCK, 0, -1)
+				.stream()
+				.filter((permit) -> permit.contains(holder.owner()))
+				.forEach((permit) -> redis.admin().zrem(LOCK, permit)); // Its lease has
+																		// run out.
+			assertThat(this.backend.acquireOrRegister(first).acquired()).isTrue();
+		});
+	}
+
 	private void reservedForADeadTicket() {
 		reservedForATicket();
 		pass(2_000);
@@ -203,6 +224,10 @@ class SilentWaitersTests {
 
 	private Claim fair(String instance) {
 		return claim(instance, LockMode.EXCLUSIVE, true);
+	}
+
+	private Claim permit(String instance) {
+		return claim(instance, LockMode.EXCLUSIVE, false).permits(2);
 	}
 
 	private Claim reader(String instance) {
