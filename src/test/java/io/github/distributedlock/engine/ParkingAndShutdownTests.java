@@ -110,6 +110,20 @@ class ParkingAndShutdownTests extends EngineFixture {
 		assertThat(this.backend.steps()).containsExactly("acquire k", "renew k");
 	}
 
+	/**
+	 * The end of the engine takes away from threads what is lost by then.
+	 */
+	@Test
+	void handleWhoseLossIsFoundDuringTheEndIsNoLongerCurrent() {
+		LockHandle handle = this.engine.acquire("k");
+		handle.onLost(() -> {
+		}, (action) -> this.engine.close());
+		this.store.release("k", handle.owner());
+		this.time.advance(Duration.ofSeconds(10));
+		assertThat(handle.isHeld()).isFalse();
+		assertThat(LockHandle.current()).isEmpty();
+	}
+
 	@Test
 	void closedEngineListensNoLonger() {
 		ownedElsewhere("k", LEASE);
