@@ -78,8 +78,8 @@ class ArchitectureTests {
 			"aop.DistributedLockAdvisor", //
 			"autoconfigure.AutoConfigureDistributedLock", "autoconfigure.DistributedLockAutoConfiguration", //
 			"backend.AcquireResult", "backend.Claim", "backend.ForwardingLockBackend", "backend.Holder",
-			"backend.KeyState", "backend.LockBackend", "backend.LockFeature", "backend.OptimisticLockBackend",
-			"backend.ReleaseListener", "backend.ReleaseNotification", "backend.Waiter", //
+			"backend.KeyState", "backend.LockBackend", "backend.LockBackendFactory", "backend.LockFeature",
+			"backend.OptimisticLockBackend", "backend.ReleaseListener", "backend.ReleaseNotification", "backend.Waiter", //
 			"backend.memory.InMemoryLockBackend", "backend.jdbc.JdbcLockBackend", "backend.jdbc.JdbcLockSettings", //
 			"concurrent.JdkLocks", "integration.DistributedLockRegistry",
 			"integration.RenewableDistributedLockRegistry", "shedlock.DistributedLockProvider", //

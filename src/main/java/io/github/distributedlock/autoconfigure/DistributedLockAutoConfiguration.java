@@ -39,7 +39,7 @@ public final class DistributedLockAutoConfiguration {
 	@EnableConfigurationProperties(DistributedLockProperties.class)
 	@Import({ EngineConfiguration.class, AdviceConfiguration.class, LockProxyCheck.class,
 			ObservabilityConfiguration.class, EndpointConfiguration.class, AdapterConfiguration.class,
-			JdbcConfiguration.class })
+			JdbcConfiguration.class, Stores.Own.class })
 	static class Enabled {
 
 		Enabled(Environment environment, ListableBeanFactory beanFactory) {
@@ -60,8 +60,9 @@ public final class DistributedLockAutoConfiguration {
 		@Bean
 		@Lazy
 		@ConditionalOnMissingBean
-		LockBackend distributedLockBackend(DistributedLockProperties properties, ListableBeanFactory beanFactory) {
-			return Stores.create(properties.backend().iterator().next(), properties, beanFactory);
+		LockBackend distributedLockBackend(DistributedLockProperties properties, ListableBeanFactory beanFactory,
+				Environment environment) {
+			return Stores.create(properties.backend().iterator().next(), properties, beanFactory, environment);
 		}
 
 	}

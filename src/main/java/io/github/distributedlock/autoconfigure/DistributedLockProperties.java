@@ -2,6 +2,7 @@ package io.github.distributedlock.autoconfigure;
 
 import java.time.Duration;
 import java.util.List;
+import java.util.Map;
 import java.util.Set;
 import java.util.function.Function;
 
@@ -23,8 +24,9 @@ import org.springframework.core.env.Environment;
  *
  * @param enabled Whether locks are set up. If not, annotated methods run without their
  * locks.
- * @param backend Stores of the locks. The first is the default. The annotation names
- * others by 'store': redisLock, jdbcLock or memoryLock.
+ * @param backend Stores of the locks: redis, jdbc, memory, or the name of a
+ * LockBackendFactory bean. The first is the default. The annotation names others by
+ * 'store': redisLock, jdbcLock or memoryLock.
  * @param waitTime Wait time of requests that have none of their own. Zero means one
  * attempt.
  * @param watchdogTimeout Time after which the locks of a dead JVM expire. Leases are
@@ -42,17 +44,19 @@ import org.springframework.core.env.Environment;
  * Spring's own retries, and outside '@Cacheable' and '@Transactional'.
  * @param redis Locks in Redis.
  * @param jdbc Locks in a database.
+ * @param stores Settings of stores of others, by the name of the store.
  * @param adapters Interfaces of others by which code can lock, each only if it is asked
  * for.
  */
 // A misspelt name would change locks without a word: two applications share a prefix.
 @ConfigurationProperties(prefix = "distributed-lock", ignoreUnknownFields = false)
-record DistributedLockProperties(@DefaultValue("true") boolean enabled, @DefaultValue("redis") Set<Backend> backend,
+record DistributedLockProperties(@DefaultValue("true") boolean enabled, @DefaultValue("redis") Set<String> backend,
 		@DefaultValue("5s") Duration waitTime, @DefaultValue("30s") Duration watchdogTimeout,
 		@DefaultValue PollInterval pollInterval, @DefaultValue("10ms") Duration localSlice,
 		@DefaultValue("0ms") Duration keepTime, @DefaultValue("1024") int maxKeyBytes, @Nullable Duration warnHeldAfter,
 		@DefaultValue("" + DistributedLockAdvisor.DEFAULT_ORDER) int order, @DefaultValue Redis redis,
-		@DefaultValue Jdbc jdbc, @DefaultValue Adapters adapters) {
+		@DefaultValue Jdbc jdbc, @DefaultValue Map<String, Map<String, String>> stores,
+		@DefaultValue Adapters adapters) {
 
 	/**
 	 * Hands a value to its user, who may refuse it. Spring Boot reports the refusal with
@@ -83,28 +87,6 @@ record DistributedLockProperties(@DefaultValue("true") boolean enabled, @Default
 				}
 			});
 		}
-	}
-
-	/**
-	 * Store of the locks.
-	 */
-	enum Backend {
-
-		/**
-		 * In Redis or Valkey, for all JVMs that share it.
-		 */
-		REDIS,
-
-		/**
-		 * In a table of PostgreSQL, MariaDB, MySQL or H2, for all JVMs that share it.
-		 */
-		JDBC,
-
-		/**
-		 * In the memory of this JVM, for tests and applications of one JVM.
-		 */
-		MEMORY
-
 	}
 
 	/**

@@ -1,7 +1,5 @@
 package io.github.distributedlock.autoconfigure;
 
-import io.github.distributedlock.autoconfigure.DistributedLockProperties.Backend;
-
 import org.springframework.beans.factory.ListableBeanFactory;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnClass;
 import org.springframework.boot.sql.init.dependency.DatabaseInitializationDependencyConfigurer;
@@ -46,7 +44,7 @@ class JdbcConfiguration {
 
 		@Override
 		public boolean matches(ConditionContext context, AnnotatedTypeMetadata metadata) {
-			return Stores.of(context.getEnvironment()).contains(Backend.JDBC);
+			return Stores.of(context.getEnvironment()).contains("jdbc");
 		}
 
 	}

@@ -5,8 +5,10 @@ import java.lang.reflect.Executable;
 import java.lang.reflect.Method;
 import java.time.Duration;
 import java.util.Arrays;
+import java.util.LinkedHashMap;
+import java.util.LinkedHashSet;
 import java.util.List;
-import java.util.Locale;
+import java.util.Map;
 import java.util.Set;
 import java.util.function.Function;
 import java.util.stream.Stream;
@@ -15,8 +17,8 @@ import io.github.distributedlock.DistributedLock;
 import io.github.distributedlock.DurationRange;
 import io.github.distributedlock.LockBackendException;
 import io.github.distributedlock.LockDefinitionException;
-import io.github.distributedlock.autoconfigure.DistributedLockProperties.Backend;
 import io.github.distributedlock.backend.LockBackend;
+import io.github.distributedlock.backend.LockBackendFactory;
 import io.github.distributedlock.backend.memory.InMemoryLockBackend;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
@@ -25,18 +27,22 @@ import org.slf4j.LoggerFactory;
 import org.springframework.beans.factory.annotation.Autowired;
 import org.springframework.beans.factory.BeanFactoryUtils;
 import org.springframework.beans.factory.ListableBeanFactory;
+import org.springframework.beans.factory.ObjectProvider;
 import org.springframework.beans.factory.config.RuntimeBeanReference;
 import org.springframework.beans.factory.support.BeanDefinitionRegistry;
 import org.springframework.beans.factory.support.BeanDefinitionRegistryPostProcessor;
 import org.springframework.beans.factory.support.MergedBeanDefinitionPostProcessor;
 import org.springframework.beans.factory.support.RootBeanDefinition;
-import org.springframework.boot.context.properties.bind.BindException;
 import org.springframework.boot.context.properties.bind.Bindable;
 import org.springframework.boot.context.properties.bind.Binder;
 import org.springframework.boot.context.properties.source.InvalidConfigurationPropertyValueException;
+import org.springframework.context.annotation.Bean;
+import org.springframework.context.annotation.Configuration;
 import org.springframework.core.env.Environment;
 import org.springframework.util.ClassUtils;
 import org.springframework.util.StringUtils;
+
+import static io.github.distributedlock.autoconfigure.DistributedLockProperties.checked;
 
 /**
  * Makes stores. What each of them needs of libraries is loaded with it, and not before.
@@ -45,35 +51,99 @@ final class Stores {
 
 	private static final Logger logger = LoggerFactory.getLogger(Stores.class);
 
+	/**
+	 * The stores of the library.
+	 */
+	private static final List<String> OWN = List.of("redis", "jdbc", "memory");
+
+	/**
+	 * The end of the names of beans that make stores.
+	 */
+	private static final String FACTORY = "LockBackendFactory";
+
+	private static final String PROPERTY = "distributed-lock.backend";
+
 	private Stores() {
 	}
 
 	/**
-	 * The stores of an application, before it has beans. The first is the default.
+	 * The names of the stores of an application, before it has beans. The first is the
+	 * default.
 	 */
-	static Set<Backend> of(Environment environment) {
-		String property = "distributed-lock.backend";
-		Set<Backend> backends = Set.of();
-		try {
-			backends = Binder.get(environment)
-				.bind(property, Bindable.setOf(Backend.class))
-				.orElseGet(() -> Set.of(Backend.REDIS));
+	static Set<String> of(Environment environment) {
+		Set<String> names = new LinkedHashSet<>();
+		Binder.get(environment)
+			.bind(PROPERTY, Bindable.listOf(String.class))
+			.orElseGet(() -> List.of("redis"))
+			.forEach((name) -> names.add(name(name)));
+		if (names.isEmpty()) {
+			throw refusal(environment, OWN);
 		}
-		catch (BindException ex) {
-			logger.debug("Not the names of stores", ex);
-		}
-		if (backends.isEmpty()) {
-			throw new InvalidConfigurationPropertyValueException(property, environment.getProperty(property, ""),
-					"name redis, jdbc (for PostgreSQL, MariaDB, MySQL and H2) or memory, or several of them with commas"
-							+ " between them; or remove the property for redis");
-		}
-		return backends;
+		return names;
 	}
 
-	static LockBackend create(Backend backend, DistributedLockProperties properties, ListableBeanFactory beanFactory) {
-		return switch (backend) {
-			case MEMORY -> new InMemoryLockBackend();
-			case REDIS -> {
+	/**
+	 * Those of the library are found in either case.
+	 */
+	private static String name(String written) {
+		return OWN.stream().filter(written::equalsIgnoreCase).findFirst().orElse(written);
+	}
+
+	private static InvalidConfigurationPropertyValueException refusal(Environment environment, List<String> names) {
+		return new InvalidConfigurationPropertyValueException(PROPERTY, environment.getProperty(PROPERTY, ""), "name "
+				+ String.join(", ", names.subList(0, names.size() - 1)) + " or " + names.get(names.size() - 1)
+				+ " (jdbc is for PostgreSQL, MariaDB, MySQL and H2), or several of them with commas between"
+				+ " them; or remove the property for redis. A LockBackendFactory bean adds a store of its name");
+	}
+
+	/**
+	 * The beans that make stores, by the names of the stores.
+	 */
+	private static Map<String, String> factories(ListableBeanFactory beanFactory) {
+		Map<String, String> factories = new LinkedHashMap<>();
+		OWN.forEach((name) -> factories.put(name, name + FACTORY));
+		for (String bean : BeanFactoryUtils.beanNamesForTypeIncludingAncestors(beanFactory, LockBackendFactory.class,
+				true, false)) {
+			factories.putIfAbsent(bean.endsWith(FACTORY) ? bean.substring(0, bean.length() - FACTORY.length()) : bean,
+					bean);
+		}
+		return factories;
+	}
+
+	/**
+	 * Makes the store of a name.
+	 */
+	static LockBackend create(String name, DistributedLockProperties properties, ListableBeanFactory beanFactory,
+			Environment environment) {
+		Map<String, String> factories = factories(beanFactory);
+		String known = name(name);
+		if (!factories.containsKey(known)) {
+			throw refusal(environment, List.copyOf(factories.keySet()));
+		}
+		LockBackendFactory factory = beanFactory.getBean(factories.get(known), LockBackendFactory.class);
+		return checked("stores." + known, properties.stores().getOrDefault(known, Map.of()),
+				(values) -> factory.create(new StoreSettings(properties.watchdogTimeout(), values)));
+	}
+
+	private record StoreSettings(Duration watchdogTimeout,
+			Map<String, String> values) implements LockBackendFactory.Settings {
+	}
+
+	/**
+	 * The stores of the library.
+	 */
+	@Configuration(proxyBeanMethods = false)
+	static class Own {
+
+		@Bean
+		LockBackendFactory memoryLockBackendFactory() {
+			return (settings) -> new InMemoryLockBackend();
+		}
+
+		@Bean
+		LockBackendFactory redisLockBackendFactory(DistributedLockProperties properties,
+				ListableBeanFactory beanFactory) {
+			return (settings) -> {
 				if (!ClassUtils.isPresent("org.springframework.data.redis.connection.RedisConnectionFactory", null)) {
 					throw refusal(
 							"Locks are kept in Redis (distributed-lock.backend=redis), but Spring Data Redis is not on"
@@ -81,10 +151,14 @@ final class Stores {
 							"Do not exclude it from the starter, or set distributed-lock.backend=jdbc for locks in a"
 									+ " database.");
 				}
-				yield RedisBackendFactory.create(properties, beanFactory);
-			}
-			case JDBC -> {
-				JdbcStore store = beanFactory.getBeanProvider(JdbcStore.class).getIfAvailable();
+				return RedisBackendFactory.create(properties, beanFactory);
+			};
+		}
+
+		@Bean
+		LockBackendFactory jdbcLockBackendFactory(ObjectProvider<JdbcStore> database) {
+			return (settings) -> {
+				JdbcStore store = database.getIfAvailable();
 				if (store == null) {
 					throw refusal(
 							"Locks are kept in a database (distributed-lock.backend=jdbc), but Spring Boot's support for"
@@ -93,9 +167,10 @@ final class Stores {
 							"Add the dependency org.springframework.boot:spring-boot-starter-jdbc, or set the property"
 									+ " when the application is built.");
 				}
-				yield store.backend();
-			}
-		};
+				return store.backend();
+			};
+		}
+
 	}
 
 	/**
@@ -166,19 +241,22 @@ final class Stores {
 	 */
 	static final class Registrar implements BeanDefinitionRegistryPostProcessor {
 
-		private final Set<Backend> backends;
+		private final Set<String> backends;
+
+		private final Environment environment;
 
 		Registrar(Environment environment) {
+			this.environment = environment;
 			this.backends = of(environment);
-			for (Backend store : Backend.values()) {
+			for (String store : OWN) {
 				if (!this.backends.contains(store) && !isInMemory()) {
-					warnOfUnused(store.name().toLowerCase(Locale.ROOT), environment);
+					warnOfUnused(store, environment);
 				}
 			}
 		}
 
 		private boolean isInMemory() {
-			return this.backends.equals(Set.of(Backend.MEMORY));
+			return this.backends.equals(Set.of("memory"));
 		}
 
 		private static void warnOfUnused(String store, Environment environment) {
@@ -192,13 +270,21 @@ final class Stores {
 
 		@Override
 		public void postProcessBeanDefinitionRegistry(BeanDefinitionRegistry registry) {
-			Backend first = this.backends.iterator().next();
-			for (Backend store : Backend.values()) {
-				String lock = store.name().toLowerCase(Locale.ROOT) + "Lock";
+			if (registry instanceof ListableBeanFactory beanFactory) {
+				Map<String, String> factories = factories(beanFactory);
+				if (!factories.keySet().containsAll(this.backends)) {
+					throw refusal(this.environment, List.copyOf(factories.keySet()));
+				}
+			}
+			String first = this.backends.iterator().next();
+			Set<String> stores = new LinkedHashSet<>(OWN);
+			stores.addAll(this.backends);
+			for (String store : stores) {
+				String lock = store + "Lock";
 				if (registry.isBeanNameInUse(lock)) {
 					continue;
 				}
-				if (store == first || isInMemory()) {
+				if (store.equals(first) || isInMemory()) {
 					registry.registerAlias("distributedLockEngine", lock);
 				}
 				else if (this.backends.contains(store)) {

@@ -15,7 +15,6 @@ import io.github.distributedlock.LockHandle;
 import io.github.distributedlock.LockNotAcquiredException;
 import io.github.distributedlock.LockRequest;
 import io.github.distributedlock.aop.DistributedLockAdvisor;
-import io.github.distributedlock.autoconfigure.DistributedLockProperties.Backend;
 import io.github.distributedlock.autoconfigure.DistributedLockProperties.InitializeSchema;
 import io.github.distributedlock.autoconfigure.DistributedLockProperties.PollInterval;
 import io.github.distributedlock.backend.LockBackend;
@@ -57,15 +56,14 @@ class DistributedLockPropertiesTests {
 	void haveDefaults() {
 		Contexts.withRedis().run((context) -> {
 			DistributedLockProperties properties = context.getBean(DistributedLockProperties.class);
-			assertThat(properties)
-				.isEqualTo(new DistributedLockProperties(true, Set.of(Backend.REDIS), Duration.ofSeconds(5),
-						Duration.ofSeconds(30), new PollInterval(Duration.ofMillis(50), Duration.ofMillis(500)),
-						Duration.ofMillis(10), Duration.ZERO, 1024, null, Integer.MAX_VALUE - 1000,
-						new DistributedLockProperties.Redis("lock", Duration.ofSeconds(1), 0, Duration.ofMillis(500),
-								Atomicity.AUTO, Signals.AUTO, null),
-						new DistributedLockProperties.Jdbc(null, "distributed_lock", InitializeSchema.EMBEDDED,
-								Duration.ofSeconds(2), 6, true),
-						new DistributedLockProperties.Adapters(false, false, false)));
+			assertThat(properties).isEqualTo(new DistributedLockProperties(true, Set.of("redis"), Duration.ofSeconds(5),
+					Duration.ofSeconds(30), new PollInterval(Duration.ofMillis(50), Duration.ofMillis(500)),
+					Duration.ofMillis(10), Duration.ZERO, 1024, null, Integer.MAX_VALUE - 1000,
+					new DistributedLockProperties.Redis("lock", Duration.ofSeconds(1), 0, Duration.ofMillis(500),
+							Atomicity.AUTO, Signals.AUTO, null),
+					new DistributedLockProperties.Jdbc(null, "distributed_lock", InitializeSchema.EMBEDDED,
+							Duration.ofSeconds(2), 6, true),
+					Map.of(), new DistributedLockProperties.Adapters(false, false, false)));
 			assertThat(context.getBean(DistributedLockAdvisor.class).getOrder()).isEqualTo(Integer.MAX_VALUE - 1000);
 		});
 	}
@@ -107,16 +105,17 @@ class DistributedLockPropertiesTests {
 					"distributed-lock.jdbc.data-source=locks", "distributed-lock.jdbc.table=shop.locks",
 					"distributed-lock.jdbc.initialize-schema=never", "distributed-lock.jdbc.command-timeout=1s",
 					"distributed-lock.jdbc.pool-size=0", "distributed-lock.jdbc.notifications=false",
-					"distributed-lock.adapters.jdk=yes", "distributed-lock.adapters.shedlock=on",
-					"distributed-lock.adapters.spring-integration=true")
+					"distributed-lock.stores.files.folder=/shared", "distributed-lock.adapters.jdk=yes",
+					"distributed-lock.adapters.shedlock=on", "distributed-lock.adapters.spring-integration=true")
 			.run((context) -> assertThat(context.getBean(DistributedLockProperties.class))
-				.isEqualTo(new DistributedLockProperties(true, Set.of(Backend.REDIS), Duration.ofMinutes(1),
+				.isEqualTo(new DistributedLockProperties(true, Set.of("redis"), Duration.ofMinutes(1),
 						Duration.ofSeconds(20), new PollInterval(Duration.ofMillis(20), Duration.ofSeconds(2)),
 						Duration.ofMillis(3), Duration.ofMillis(4), 10, Duration.ofHours(1), 7,
 						new DistributedLockProperties.Redis("shop", Duration.ofMillis(300), 2, Duration.ofMillis(200),
 								Atomicity.BEST_EFFORT, Signals.NONE, "redisConnectionFactory"),
 						new DistributedLockProperties.Jdbc("locks", "shop.locks", InitializeSchema.NEVER,
 								Duration.ofSeconds(1), 0, false),
+						Map.of("files", Map.of("folder", "/shared")),
 						new DistributedLockProperties.Adapters(true, true, true))));
 	}
 
@@ -293,13 +292,13 @@ class DistributedLockPropertiesTests {
 					"distributed-lock.redis.signals", "distributed-lock.redis.connection-factory",
 					"distributed-lock.jdbc.data-source", "distributed-lock.jdbc.table",
 					"distributed-lock.jdbc.initialize-schema", "distributed-lock.jdbc.command-timeout",
-					"distributed-lock.jdbc.pool-size", "distributed-lock.jdbc.notifications",
+					"distributed-lock.jdbc.pool-size", "distributed-lock.jdbc.notifications", "distributed-lock.stores",
 					"distributed-lock.adapters.jdk", "distributed-lock.adapters.shedlock",
 					"distributed-lock.adapters.spring-integration", ENDPOINT + "access",
 					ENDPOINT + "cache.time-to-live", ENDPOINT + "show-values", ENDPOINT + "roles");
 		assertThat(properties).allSatisfy((property) -> {
 			assertThat((String) property.get("description")).isNotBlank().endsWith(".");
-			assertThat((String) property.get("type")).matches("[\\w.$<>]+");
+			assertThat((String) property.get("type")).matches("[\\w.$<>,]+");
 		});
 	}
 
@@ -308,7 +307,7 @@ class DistributedLockPropertiesTests {
 		assertThat(metadata()).filteredOn((property) -> !property.containsKey("defaultValue"))
 			.extracting((property) -> property.get("name"))
 			.containsExactlyInAnyOrder("distributed-lock.warn-held-after", "distributed-lock.redis.connection-factory",
-					"distributed-lock.jdbc.data-source", ENDPOINT + "roles");
+					"distributed-lock.jdbc.data-source", "distributed-lock.stores", ENDPOINT + "roles");
 		assertThat(metadata()).filteredOn((property) -> property.get("name").equals("distributed-lock.order"))
 			.extracting((property) -> ((Number) property.get("defaultValue")).intValue())
 			.containsExactly(Integer.MAX_VALUE - 1000);

@@ -139,7 +139,7 @@ class MistakesTests {
 						"Invalid value 'redis;jdbc' for configuration property 'distributed-lock.backend'",
 						"several of them with commas between them"),
 				arguments("the name of a database for a store", Empty.class, List.of(BACKEND + "postgresql"),
-						"Invalid value 'postgresql'", "name redis, jdbc (for PostgreSQL,"),
+						"Invalid value 'postgresql'", "name redis, jdbc or memory (jdbc is for PostgreSQL,"),
 				arguments("properties of a store that is not configured", Empty.class,
 						List.of("distributed-lock.jdbc.table=shop_lock"),
 						"distributed-lock.jdbc.table is set, but no lock is kept there", "Add jdbc to it"),
