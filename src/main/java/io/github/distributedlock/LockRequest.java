@@ -158,12 +158,12 @@ public final class LockRequest {
 	 * the store. Another JVM that asks gets the key as soon as nobody has used it for a
 	 * millisecond, and at the latest with the first release after the key has been here
 	 * for this long. For a lock that one JVM mostly uses alone. Until it has been held
-	 * for a second, a key that may stay has a lease of 3 seconds, so that it is free so
-	 * soon if this JVM dies. Nothing stays if the store does not notify. Refused together
-	 * with anything but a single key that is locked exclusively, renewed without limit,
-	 * and given back on close: with {@link LockMode#SHARED}, permits, fair, fenced, a
-	 * lease time, a longest or shortest hold, or {@linkplain #expireOnClose(boolean)
-	 * expiry on close}.
+	 * for a second, a key that may stay has a short lease, of 3 seconds or five command
+	 * timeouts if these are more, so that it is free so soon if this JVM dies. Nothing
+	 * stays if the store does not notify. Refused together with anything but a single key
+	 * that is locked exclusively, renewed without limit, and given back on close: with
+	 * {@link LockMode#SHARED}, permits, fair, fenced, a lease time, a longest or shortest
+	 * hold, or {@linkplain #expireOnClose(boolean) expiry on close}.
 	 * @param keepTime the time, 1 minute at most; zero: the key does not stay;
 	 * {@code null} for the default of the lock
 	 * @return a request whose key stays so long

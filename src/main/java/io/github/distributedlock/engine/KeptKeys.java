@@ -17,8 +17,9 @@ import org.slf4j.LoggerFactory;
 /**
  * Keys that stay with this JVM while no local request uses them, and how that ends: when
  * a key was not used for its keep time, or for a millisecond if another JVM has asked for
- * it; when it has been here for its keep time, with the next release; and when the engine
- * stops. As delegations of NFSv4, and their recall.
+ * it; when it has been here for its keep time, with the next release; when a renewal of
+ * an unused key fails; and when the engine stops. As delegations of NFSv4, and their
+ * recall.
  *
  * <pre>
  *                 borrowed
@@ -89,6 +90,7 @@ final class KeptKeys {
 		this.leases = leases;
 		this.tasks = tasks;
 		this.time = time;
+		leases.ifKeptNotRenewed(this::releaseAll);
 	}
 
 	/**
@@ -103,6 +105,14 @@ final class KeptKeys {
 	 */
 	void end() {
 		this.open = false;
+		releaseAll();
+	}
+
+	/**
+	 * Releases all keys that are unused, as when the store refuses to renew one: it has
+	 * no memory, or its rights have changed.
+	 */
+	private void releaseAll() {
 		this.stays.values().forEach(Stay::release);
 	}
 

@@ -154,7 +154,7 @@ final class KeyQueue {
 			if (!kept.isVacant() || !entry.inherits) {
 				return false;
 			}
-			entry.inherit(kept);
+			entry.takeOver(kept);
 		}
 		entry.join(this);
 		this.current = entry;

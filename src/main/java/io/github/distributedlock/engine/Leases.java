@@ -61,6 +61,13 @@ final class Leases {
 	private final LongAdder late = new LongAdder();
 
 	/**
+	 * Hears that a key which stays here unused could not be renewed. Written before the
+	 * engine is used.
+	 */
+	private Runnable keptNotRenewed = () -> {
+	};
+
+	/**
 	 * Creates them, of which there are none yet.
 	 * @param tasks what is done in the background
 	 * @param handsOver whether keys may be handed over inside this JVM
@@ -85,6 +92,13 @@ final class Leases {
 
 	Events events() {
 		return this.events;
+	}
+
+	/**
+	 * Says what to do if a key that stays here unused cannot be renewed.
+	 */
+	void ifKeptNotRenewed(Runnable action) {
+		this.keptNotRenewed = action;
 	}
 
 	/**
@@ -362,6 +376,9 @@ final class Leases {
 			cleanUpIfLost(ownership);
 		}
 		ownership.plan().retry(this.time.nanoTime());
+		if (ownership.isKept()) {
+			this.keptNotRenewed.run();
+		}
 	}
 
 	private void cleanUpIfLost(Ownership ownership) {

@@ -37,12 +37,14 @@ import org.jspecify.annotations.Nullable;
  * a withdrawal that has not begun, and the registration with it. A wake-up is kept for
  * the current entry until it is consumed, or passed on by a withdrawal.
  * <p>
- * A key that was left to a request which has not woken up yet may be borrowed. Each fair
- * request for a key has a place of its own in the store, and the first one polls for all
- * of them. That keeps all places alive, also while one of this JVM holds the lock, and
- * finds the request whose notification was lost. A request that becomes the first is
- * woken, since it may have waited without polls. It asks at once, since the last poll may
- * be as old as the pause between two polls.
+ * A key that was left to a request which has not woken up yet may be borrowed. So may one
+ * that stays here while no request uses it, under an entry without a request; that entry
+ * leaves when the store has answered the release, so that a request which comes meanwhile
+ * finds the key free. Each fair request for a key has a place of its own in the store,
+ * and the first one polls for all of them. That keeps all places alive, also while one of
+ * this JVM holds the lock, and finds the request whose notification was lost. A request
+ * that becomes the first is woken, since it may have waited without polls. It asks at
+ * once, since the last poll may be as old as the pause between two polls.
  */
 final class LocalQueue {
 

@@ -14,7 +14,8 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * A key that this JVM owns in the store under one owner token: for one hold or, handed
- * over inside the JVM, for several, one after the other.
+ * over inside the JVM, for several, one after the other. It may stay vacant for a while,
+ * until the next hold comes.
  *
  * <pre>
  *            taken              released

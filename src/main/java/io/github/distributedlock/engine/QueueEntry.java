@@ -24,8 +24,10 @@ import org.jspecify.annotations.Nullable;
  * nudge of its own, and of the queue while it is current. Only the current entry asks the
  * store, and only its registration is changed. A key is left to it before it gets its
  * nudge; that key is borrowed only while it is vacant, and not any more once the request
- * has come for it. A withdrawal begins once: by its task, or by the request that takes it
- * over. What is not volatile or final is confined to the thread that runs the request.
+ * has come for it. An entry under which a key stays has no request: it is current from
+ * the start, and its key may be borrowed again and again. A withdrawal begins once: by
+ * its task, or by the request that takes it over. What is not volatile or final is
+ * confined to the thread that runs the request.
  */
 final class QueueEntry implements Hold.Entry, BiFunction<QueueKey, KeyQueue, @Nullable KeyQueue> {
 
@@ -60,6 +62,11 @@ final class QueueEntry implements Hold.Entry, BiFunction<QueueKey, KeyQueue, @Nu
 	 * entry. That of a withdrawal is to start it.
 	 */
 	private @Nullable Semaphore nudges;
+
+	/**
+	 * Whether it was left a key that had stayed here. Written before others can see it.
+	 */
+	private boolean tookOver;
 
 	/**
 	 * Whether there was only a withdrawal ahead of it: no local request has the key or
@@ -212,6 +219,16 @@ final class QueueEntry implements Hold.Entry, BiFunction<QueueKey, KeyQueue, @Nu
 		}
 	}
 
+	/**
+	 * Is left a key that has stayed here. It may yet have to wait for one that borrows
+	 * the key at the same time.
+	 */
+	void takeOver(Ownership kept) {
+		this.nudges = new Semaphore(0);
+		this.tookOver = true;
+		this.inherited = kept;
+	}
+
 	void join(KeyQueue queue) {
 		this.queue = queue;
 	}
@@ -257,7 +274,7 @@ final class QueueEntry implements Hold.Entry, BiFunction<QueueKey, KeyQueue, @Nu
 	 * {@link #isCurrent}.
 	 */
 	boolean wasFirst() {
-		return this.nudges == null;
+		return this.nudges == null || this.tookOver;
 	}
 
 	/**

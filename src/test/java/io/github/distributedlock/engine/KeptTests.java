@@ -14,6 +14,8 @@ import io.github.distributedlock.LockStatus;
 import io.github.distributedlock.LockStatus.State;
 import io.github.distributedlock.backend.Claim;
 import io.github.distributedlock.backend.Holder;
+import io.github.distributedlock.backend.memory.InMemoryLockBackend;
+import io.github.distributedlock.fixtures.Patience;
 import io.github.distributedlock.fixtures.SmallestBackend;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -21,6 +23,7 @@ import org.junit.jupiter.params.provider.MethodSource;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatIllegalArgumentException;
+import static org.awaitility.Awaitility.await;
 
 /**
  * A key stays with the JVM that uses it, and goes when another one asks for it, or when
@@ -350,6 +353,18 @@ class KeptTests extends EngineFixture {
 	}
 
 	@Test
+	void allAreReleasedIfTheStoreRefusesToRenewOne() {
+		LockRequest request = LockRequest.of("k").keepTime(Duration.ofMinutes(1));
+		this.engine.acquire(request).close();
+		this.engine.acquire(request.keys(List.of("l"))).close();
+		this.backend.next("renew", ScriptedBackend.NOT_NOW);
+		this.time.advance(SHORT_LEASE.dividedBy(3));
+		assertThat(holderOf("k")).isNull();
+		assertThat(holderOf("l")).isNull();
+		assertThat(hasQueues()).isFalse();
+	}
+
+	@Test
 	void isReleasedIfThereIsNoAlarm() {
 		LockHandle handle = this.engine.acquire(kept("k"));
 		this.time.lackAThread("timer");
@@ -468,6 +483,40 @@ class KeptTests extends EngineFixture {
 		assertThatIllegalArgumentException().isThrownBy(() -> this.engine.acquire(request.keepTime(KEEP)))
 			.withMessageContaining("keepTime");
 		request.keepTime(Duration.ZERO).requireValid();
+	}
+
+	/**
+	 * Threads of two JVMs, and requests that no thread waits for, contend for two keys
+	 * that stay for a moment.
+	 */
+	@Test
+	void excludesAsEver() {
+		InMemoryLockBackend shared = new InMemoryLockBackend();
+		int[] counts = new int[2];
+		List<CompletableFuture<Boolean>> all = new ArrayList<>();
+		try (LockEngine one = LockEngine.builder(shared).keepTime(Duration.ofMillis(2)).build();
+				LockEngine two = LockEngine.builder(shared).keepTime(Duration.ofMillis(3)).build()) {
+			for (int thread = 0; thread < 6; thread++) {
+				LockEngine engine = (thread % 2 == 0) ? one : two;
+				boolean async = thread > 3;
+				int keep = thread;
+				all.add(inThread(() -> {
+					for (int i = 0; i < 2_000; i++) {
+						int key = (i / 50) % 2;
+						LockRequest request = waiting("k" + key, LONG).detached(true);
+						LockRequest asked = (keep == 2) ? request.keepTime(Duration.ZERO) : request;
+						LockHandle handle = async ? engine.acquireAsync(asked).join() : engine.acquire(asked);
+						counts[key]++;
+						handle.close();
+					}
+					return true;
+				}));
+			}
+			all.forEach((each) -> Patience.get(each, "the contenders"));
+			assertThat(counts[0] + counts[1]).isEqualTo(6 * 2_000);
+			assertThat(one.keysTakenAgain() + two.keysTakenAgain()).isPositive();
+			await().until(() -> !one.hasQueues() && !two.hasQueues());
+		}
 	}
 
 }

@@ -78,7 +78,10 @@ final class Contender {
 		AtomicityCase where = new AtomicityCase("there", HostAndPort.from(order[1]), AllowedCommands.valueOf(order[2]),
 				Atomicity.valueOf(order[3]), "ordered");
 		try (RedisLockBackend backend = where.backend(client, RedisLockSettings.defaults().prefix());
-				LockEngine engine = LockEngine.builder(backend).application(client.name()).build();
+				LockEngine engine = LockEngine.builder(backend)
+					.application(client.name())
+					.keepTime(Duration.ofMillis(Long.getLong("lock.keep", 0)))
+					.build();
 				History history = History.write(Path.of(order[5]))) {
 			// Connects before anything counts.
 			engine.run(LockRequest.of("warm-up").waitTime(Patience.PATIENCE), () -> {

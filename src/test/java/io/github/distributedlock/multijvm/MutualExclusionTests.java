@@ -69,6 +69,18 @@ class MutualExclusionTests {
 		}
 	}
 
+	/**
+	 * With one JVM the keys stay, and the others recall them.
+	 */
+	@Test
+	void thoseWithWhichKeysStayExcludeAndAreExcluded(@TempDir Path histories) {
+		try (Contest mixed = new Contest(histories, (number) -> (number == 0) ? Map.of("lock.keep", "20") : Map.of())) {
+			assertThat(mixed.run(SHORT.multipliedBy(3), List.of(cases().findFirst().orElseThrow())))
+				.as("increments by JVM")
+				.allMatch((count) -> count > 0);
+		}
+	}
+
 	@ParameterizedTest
 	@MethodSource("cases")
 	void eachCandidateExcludes(AtomicityCase one) {
