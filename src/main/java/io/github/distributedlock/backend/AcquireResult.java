@@ -9,31 +9,31 @@ import org.jspecify.annotations.Nullable;
  * The store's answer to one attempt to acquire a key.
  *
  * @param acquired whether the claim's owner has the key now
- * @param holder the one in whose favour the key is busy, {@code null} if the claim's
- * owner has the key, or the store did not say so
- * @param left when so much time is over, a busy key is free, unless its lease is renewed
- * or it changes hands; {@code null} if the claim's owner has the key, or the store did
- * not say so
- * @param fencingToken the fencing token of a claim that is fenced; empty if it is not, or
- * the key is busy
+ * @param holder the holder in whose favour the key is busy, {@code null} if the claim's
+ * owner has the key, or the store did not name a holder
+ * @param left after how long a busy key is free, unless the lease is renewed or the key
+ * changes hands; {@code null} if the claim's owner has the key, or the store did not say
+ * how long
+ * @param fencingToken the fencing token of a fenced claim; empty if the claim is not
+ * fenced, or the key is busy
  * @since 1.0
  */
 public record AcquireResult(boolean acquired, @Nullable Holder holder, @Nullable Duration left,
 		OptionalLong fencingToken) {
 
 	/**
-	 * The claim's owner has the key.
+	 * The answer that the claim's owner has the key, without a fencing token.
 	 */
 	public static final AcquireResult ACQUIRED = new AcquireResult(true, null, null, OptionalLong.empty());
 
 	/**
-	 * Another owner has the key, and the store did not say which.
+	 * The answer that the key is busy, from a store that did not say in whose favour.
 	 */
 	public static final AcquireResult BUSY = busy(null, null);
 
 	/**
-	 * The claim's owner has the key now.
-	 * @param fencingToken its fencing token
+	 * Returns the answer that the claim's owner has the key now, with a fencing token.
+	 * @param fencingToken the owner's fencing token
 	 * @return the answer
 	 */
 	public static AcquireResult fenced(long fencingToken) {
@@ -41,9 +41,9 @@ public record AcquireResult(boolean acquired, @Nullable Holder holder, @Nullable
 	}
 
 	/**
-	 * Another owner has the key.
-	 * @param holder the one in whose favour the key is busy, {@code null} if that is not
-	 * known
+	 * Returns the answer that the key is busy.
+	 * @param holder the holder in whose favour the key is busy, {@code null} if that is
+	 * not known
 	 * @return the answer
 	 */
 	public static AcquireResult busy(@Nullable Holder holder) {
@@ -51,9 +51,9 @@ public record AcquireResult(boolean acquired, @Nullable Holder holder, @Nullable
 	}
 
 	/**
-	 * Another owner has the key.
-	 * @param holder the one in whose favour the key is busy, {@code null} if that is not
-	 * known
+	 * Returns the answer that the key is busy.
+	 * @param holder the holder in whose favour the key is busy, {@code null} if that is
+	 * not known
 	 * @param left in how long the key is free if nothing else happens, {@code null} if
 	 * that is not known
 	 * @return the answer

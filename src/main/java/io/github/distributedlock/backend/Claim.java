@@ -8,29 +8,31 @@ import io.github.distributedlock.LockMode;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A request to a store to give a key to an owner. Made by {@link #of} and withers. By
- * default the key is wanted alone, without a fencing token, and not in strict order of
- * arrival.
+ * A request to a store to give a key to an owner. {@link #of} and withers make claims. By
+ * default a claim asks for the key alone, without a fencing token, and not in strict
+ * order of arrival.
  *
  * @param key the user's key
  * @param owner the owner token, unique for each acquisition; begins with the instance and
  * a colon
- * @param waiter what is registered if this has to wait: the owner itself if the claim is
- * fair, otherwise its instance, whose readers are another waiter than its writers
- * @param lease for how long the key is claimed, counted by the store from the moment at
- * which it carries the claim out; whole milliseconds
- * @param fenced whether to answer with a fencing token: a number greater than all that
- * owners of the key got before. Only of a store with {@link LockFeature#FENCING}
- * @param grant what may be done with it if the store cannot take the key at once
+ * @param waiter the waiter that is registered if the claim has to wait: the owner if the
+ * claim is fair, otherwise the instance, whose readers are another waiter than its
+ * writers
+ * @param lease for how long the key is claimed, in whole milliseconds, counted by the
+ * store from the moment at which the store carries the claim out
+ * @param fenced whether the store answers with a fencing token: a number greater than all
+ * tokens that owners of the key got before. Only for a store with
+ * {@link LockFeature#FENCING}
+ * @param grant what the store may do for the claim later if the claim has to wait
  * @since 1.0
  */
 public record Claim(String key, String owner, Waiter waiter, Duration lease, boolean fenced, Grant grant) {
 
 	/**
-	 * Ends the owner token of an owner that may be asked to give its key back: a key that
-	 * may stay with its instance when nobody uses the key any more. A store that notifies
-	 * tells such an owner's instance of each attempt of another instance that finds the
-	 * key busy.
+	 * The last character of a recallable owner token. The owner may be asked to give its
+	 * key back: such a key may stay with its instance when nobody uses the key any more.
+	 * A store that notifies tells the owner's instance of each attempt of another
+	 * instance that finds the key busy.
 	 */
 	public static final String RECALLABLE = "~";
 
@@ -39,22 +41,23 @@ public record Claim(String key, String owner, Waiter waiter, Duration lease, boo
 	/**
 	 * What a store may do for a claim without being asked again.
 	 *
-	 * @param number the number of this attempt, from 1 and greater than those of all
-	 * attempts of this owner before: a store that {@linkplain LockFeature#GRANTS grants}
-	 * may make the owner the owner of the key when its turn comes, without being asked
-	 * again, and names the number in its {@linkplain ReleaseNotification#number()
-	 * notification}; 0 if that must not be done. Other stores ignore it
-	 * @param lease for how long the key is claimed if it is granted, if that is shorter
-	 * than the claim's lease; whole milliseconds
-	 * @param replaced owner tokens of the same instance, none of which is in use, whose
-	 * place this takes if one of them owns the key: what was granted to them was not
-	 * accepted. Mostly none
+	 * @param number the number of this attempt, from 1 and greater than the numbers of
+	 * all earlier attempts of this owner; 0 if the store must not grant the key. A store
+	 * that {@linkplain LockFeature#GRANTS grants} may make the claim's owner the owner of
+	 * the key when the waiter's turn comes, without being asked again, and names the
+	 * number in its {@linkplain ReleaseNotification#number() notification}. Other stores
+	 * ignore the number
+	 * @param lease the lease of a granted key, in whole milliseconds, if shorter than the
+	 * claim's lease; {@code null} for the claim's lease
+	 * @param replaced owner tokens of the same instance, none of which is in use. If one
+	 * of them owns the key, the claim's owner takes its place: a key was granted to that
+	 * token, and the grant was not accepted. Mostly empty
 	 */
 	public record Grant(long number, @Nullable Duration lease, Set<String> replaced) {
 	}
 
 	/**
-	 * Checks what must be there.
+	 * Checks that the key, the owner and the waiter are not {@code null}.
 	 */
 	public Claim {
 		Objects.requireNonNull(key, "key");
@@ -67,7 +70,7 @@ public record Claim(String key, String owner, Waiter waiter, Duration lease, boo
 	 * @param key the user's key
 	 * @param owner the owner token
 	 * @param instance the engine that asks
-	 * @param lease for how long
+	 * @param lease for how long the key is claimed
 	 * @return the claim
 	 */
 	public static Claim of(String key, String owner, String instance, Duration lease) {
@@ -78,8 +81,8 @@ public record Claim(String key, String owner, Waiter waiter, Duration lease, boo
 	 * Claims a key for one owner.
 	 * @param key the user's key
 	 * @param owner the owner token
-	 * @param waiter what is registered if this has to wait
-	 * @param lease for how long
+	 * @param waiter the waiter that is registered if the claim has to wait
+	 * @param lease for how long the key is claimed
 	 * @return the claim
 	 */
 	public static Claim of(String key, String owner, Waiter waiter, Duration lease) {
@@ -87,9 +90,9 @@ public record Claim(String key, String owner, Waiter waiter, Duration lease, boo
 	}
 
 	/**
-	 * The instance in whose name an owner token was made.
+	 * Returns the instance in whose name an owner token was made.
 	 * @param owner the owner token
-	 * @return what it begins with, up to the first colon
+	 * @return the text before the first colon of the token
 	 */
 	public static String instanceOf(String owner) {
 		int colon = owner.indexOf(':');
@@ -106,7 +109,7 @@ public record Claim(String key, String owner, Waiter waiter, Duration lease, boo
 	}
 
 	/**
-	 * The engine that asks.
+	 * Returns the engine that asks.
 	 * @return the instance; has no colon and no space
 	 */
 	public String instance() {
@@ -114,8 +117,8 @@ public record Claim(String key, String owner, Waiter waiter, Duration lease, boo
 	}
 
 	/**
-	 * Which owners may have the key together.
-	 * @return the mode. Anything but {@link LockMode#EXCLUSIVE} only of a store with
+	 * Returns which owners may have the key together.
+	 * @return the mode. Modes other than {@link LockMode#EXCLUSIVE} only for a store with
 	 * {@link LockFeature#SHARED}
 	 */
 	public LockMode mode() {
@@ -123,27 +126,29 @@ public record Claim(String key, String owner, Waiter waiter, Duration lease, boo
 	}
 
 	/**
-	 * How many owners may have the key together. The claim is carried out if with its
-	 * owner the key has at most so many, those that left it to expire and those that it
-	 * is kept for included, whatever the permits of these are. A claim with several
-	 * permits passes no waiter that came before.
-	 * @return the number, mostly 1. More only of a store with {@link LockFeature#PERMITS}
+	 * Returns how many owners may have the key together. The store carries the claim out
+	 * if, with the claim's owner, the key has at most so many holders. Holders that left
+	 * the key to expire count, and so do reservations, whatever number of permits these
+	 * holders asked for. A claim with several permits passes no waiter that came before.
+	 * @return the number, mostly 1. More than 1 only for a store with
+	 * {@link LockFeature#PERMITS}
 	 */
 	public int permits() {
 		return this.waiter.permits();
 	}
 
 	/**
-	 * Whether it has a place of its own among those that wait, so that it never gets
-	 * ahead of one that came before.
-	 * @return {@code true} only of a store with {@link LockFeature#FAIR}
+	 * Returns whether the claim has a place of its own among the waiters, so that the
+	 * claim never gets ahead of a waiter that came before.
+	 * @return whether the claim is fair; {@code true} only for a store with
+	 * {@link LockFeature#FAIR}
 	 */
 	public boolean fair() {
 		return this.waiter.isFair();
 	}
 
 	/**
-	 * What it takes of a store.
+	 * Returns the features that a store needs to serve the claim.
 	 * @return the features, mostly none
 	 */
 	public Set<LockFeature> features() {
@@ -151,7 +156,7 @@ public record Claim(String key, String owner, Waiter waiter, Duration lease, boo
 	}
 
 	/**
-	 * The number of this attempt.
+	 * Returns the number of this attempt.
 	 * @return the number, 0 if the store must not grant the key
 	 */
 	public long number() {
@@ -159,8 +164,8 @@ public record Claim(String key, String owner, Waiter waiter, Duration lease, boo
 	}
 
 	/**
-	 * For how long the key is claimed if it is granted.
-	 * @return that lease, {@link #lease()} at most
+	 * Returns for how long the key is claimed if the store grants the key.
+	 * @return the lease of a grant, {@link #lease()} at most
 	 */
 	public Duration grantLease() {
 		Duration shorter = this.grant.lease;
@@ -168,7 +173,8 @@ public record Claim(String key, String owner, Waiter waiter, Duration lease, boo
 	}
 
 	/**
-	 * The owner tokens whose place this takes.
+	 * Returns the owner tokens whose place the claim's owner takes if one of them owns
+	 * the key.
 	 * @return the tokens, mostly none
 	 */
 	public Set<String> replaced() {
@@ -176,8 +182,8 @@ public record Claim(String key, String owner, Waiter waiter, Duration lease, boo
 	}
 
 	/**
-	 * Claims the key for another time, whether it is taken or granted.
-	 * @param lease for how long
+	 * Claims the key for another time, whether the key is taken or granted.
+	 * @param lease for how long the key is claimed
 	 * @return the claim with that lease
 	 */
 	public Claim lease(Duration lease) {
@@ -196,8 +202,8 @@ public record Claim(String key, String owner, Waiter waiter, Duration lease, boo
 
 	/**
 	 * Claims one of several permits, in exclusive mode and not fair.
-	 * @param permits how many owners may have the key together; with 1, it is claimed
-	 * alone
+	 * @param permits how many owners may have the key together; with 1, the claim asks
+	 * for the key alone
 	 * @return the claim with so many permits
 	 */
 	public Claim permits(int permits) {
@@ -205,8 +211,8 @@ public record Claim(String key, String owner, Waiter waiter, Duration lease, boo
 	}
 
 	/**
-	 * Gives the claim a place of its own among those that wait.
-	 * @param fair whether to do so
+	 * Gives the claim a place of its own among the waiters.
+	 * @param fair whether the claim has such a place
 	 * @return the claim with such a place, or without
 	 */
 	public Claim fair(boolean fair) {
@@ -219,7 +225,7 @@ public record Claim(String key, String owner, Waiter waiter, Duration lease, boo
 
 	/**
 	 * Asks for a fencing token.
-	 * @param fenced whether to do so
+	 * @param fenced whether the store answers with a fencing token
 	 * @return the claim with a token, or without
 	 */
 	public Claim fenced(boolean fenced) {
@@ -229,7 +235,7 @@ public record Claim(String key, String owner, Waiter waiter, Duration lease, boo
 
 	/**
 	 * Lets the store grant the key.
-	 * @param number the number of this attempt, 0 if that must not be done
+	 * @param number the number of this attempt, 0 if the store must not grant the key
 	 * @return the claim with that number
 	 */
 	public Claim number(long number) {
@@ -237,7 +243,7 @@ public record Claim(String key, String owner, Waiter waiter, Duration lease, boo
 	}
 
 	/**
-	 * Claims the key for a shorter time if it is granted than if it is taken.
+	 * Claims the key for a shorter time if the key is granted than if the key is taken.
 	 * @param lease for how long a grant lasts
 	 * @return the claim with that lease of a grant
 	 */

@@ -10,9 +10,9 @@ import io.github.distributedlock.LockRequest;
 import io.github.distributedlock.LockStatus;
 
 /**
- * A backend that lets another one do everything: what a decorator extends, so that it
- * keeps what that one does, also what will be added to the SPI. Overriding one method
- * changes no other.
+ * A backend that forwards every call to another backend. A decorator extends this class,
+ * so that the decorator keeps all that the other backend does, including methods that
+ * will be added to the SPI. Overriding one method changes no other method.
  *
  * @since 1.0
  */

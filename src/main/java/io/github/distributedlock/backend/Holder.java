@@ -8,11 +8,11 @@ import io.github.distributedlock.LockStatus;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The one in whose favour a key is busy.
+ * The owner or waiter in whose favour a key is busy.
  *
- * @param name an owner token; of a reservation the instance that it is for, or the owner
- * token of the fair request
- * @param state what it has
+ * @param name an owner token; for a reservation the instance that the key is kept for, or
+ * the owner token of the fair request
+ * @param state what the holder has
  * @param mode which owners may have the key together, {@code null} where the store does
  * not say so
  * @since 1.0
@@ -25,24 +25,24 @@ public record Holder(String name, State state, @Nullable LockMode mode) {
 	public enum State {
 
 		/**
-		 * It owns the key.
+		 * The holder owns the key.
 		 */
 		OWNER,
 
 		/**
-		 * The key is kept for it for a moment, since its turn has come.
+		 * The key is kept for the holder for a moment, since the holder's turn has come.
 		 */
 		RESERVATION,
 
 		/**
-		 * It owns the key no more, and has left the lease to expire.
+		 * The holder owns the key no more, and has left the lease to expire.
 		 */
 		EXPIRING
 
 	}
 
 	/**
-	 * Checks what must be there.
+	 * Checks that the name and the state are not {@code null}.
 	 */
 	public Holder {
 		Objects.requireNonNull(name, "name");
@@ -50,7 +50,7 @@ public record Holder(String name, State state, @Nullable LockMode mode) {
 	}
 
 	/**
-	 * The owner of a key.
+	 * Returns the holder that owns a key.
 	 * @param owner the owner token
 	 * @return the holder
 	 */
@@ -59,7 +59,7 @@ public record Holder(String name, State state, @Nullable LockMode mode) {
 	}
 
 	/**
-	 * One for which a key is kept.
+	 * Returns the holder that a key is reserved for.
 	 * @param name the instance, or the owner token of a fair request
 	 * @return the holder
 	 */
@@ -68,7 +68,7 @@ public record Holder(String name, State state, @Nullable LockMode mode) {
 	}
 
 	/**
-	 * One that has left its lease to expire.
+	 * Returns a holder that has left its lease to expire.
 	 * @param owner the owner token
 	 * @return the holder
 	 */
@@ -77,7 +77,7 @@ public record Holder(String name, State state, @Nullable LockMode mode) {
 	}
 
 	/**
-	 * Says in which mode.
+	 * Returns this holder in a mode.
 	 * @param mode the mode, {@code null} if it is not known
 	 * @return the holder in that mode
 	 */
@@ -86,10 +86,12 @@ public record Holder(String name, State state, @Nullable LockMode mode) {
 	}
 
 	/**
-	 * Describes it to users.
-	 * @param mode which owners may have the key together, if it does not say so itself
-	 * @param left how long it has what it has, {@code null} if that is not known
-	 * @return what users see of it
+	 * Describes the holder to users.
+	 * @param mode which owners may have the key together, if the holder's own mode is not
+	 * known
+	 * @param left for how long the holder still has the key or the reservation,
+	 * {@code null} if that is not known
+	 * @return the description
 	 */
 	public LockStatus.Holder describe(LockMode mode, @Nullable Duration left) {
 		LockStatus.State described = switch (this.state) {
@@ -101,16 +103,16 @@ public record Holder(String name, State state, @Nullable LockMode mode) {
 	}
 
 	/**
-	 * Whether the key is only kept for it.
-	 * @return {@code true} if it is
+	 * Returns whether the key is only reserved for the holder.
+	 * @return {@code true} if the state is {@link State#RESERVATION}
 	 */
 	public boolean isReservation() {
 		return this.state == State.RESERVATION;
 	}
 
 	/**
-	 * The owner token of the one that owns the key, or owned it last.
-	 * @return the token, {@code null} if the key is kept for the next owner
+	 * Returns the token of the owner that has the key, or had the key last.
+	 * @return the token, {@code null} if the key is reserved for the next owner
 	 */
 	public @Nullable String owner() {
 		return isReservation() ? null : this.name;

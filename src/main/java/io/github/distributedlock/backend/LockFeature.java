@@ -7,9 +7,9 @@ import io.github.distributedlock.LockMode;
 import io.github.distributedlock.LockRequest;
 
 /**
- * What not every store does. The engine refuses requests that take {@link #SHARED},
- * {@link #PERMITS}, {@link #FAIR}, {@link #FENCING} or {@link #INSPECTION} of a store
- * without it; it does without the others.
+ * A capability that a store may lack. If a store lacks {@link #SHARED}, {@link #PERMITS},
+ * {@link #FAIR}, {@link #FENCING} or {@link #INSPECTION}, the engine refuses requests
+ * that need the feature. The engine does without the other features.
  *
  * @since 1.0
  */
@@ -21,9 +21,9 @@ public enum LockFeature {
 	SHARED,
 
 	/**
-	 * A limited number of owners at a time: {@link Claim#permits()}. Each has a lease of
-	 * its own. When one of them releases the key, those that are next come in beside the
-	 * others.
+	 * A limited number of owners at a time: {@link Claim#permits()}. Each owner has a
+	 * lease of its own. When an owner releases the key, the next waiters come in beside
+	 * the other owners.
 	 */
 	PERMITS,
 
@@ -38,7 +38,7 @@ public enum LockFeature {
 	FENCING,
 
 	/**
-	 * Users see who holds a key, and who waits for it: {@link LockBackend#inspect}.
+	 * Users see who holds a key, and who waits for the key: {@link LockBackend#inspect}.
 	 */
 	INSPECTION,
 
@@ -48,8 +48,8 @@ public enum LockFeature {
 	NOTIFICATIONS,
 
 	/**
-	 * Each waiter has a place, and a released key is reserved for the first of them, so
-	 * that instances take turns, and none is starved that is notified:
+	 * Each waiter has a place, and a released key is reserved for the oldest waiter, so
+	 * that instances take turns, and no instance that is notified is starved:
 	 * {@link LockBackend#acquireOrRegister}, {@link LockBackend#withdraw} and
 	 * {@link LockBackend#reservation}.
 	 */
@@ -62,16 +62,17 @@ public enum LockFeature {
 	 * {@linkplain ReleaseNotification#granted notifies} the waiter, which need not ask
 	 * again. Takes {@link #PLACES}.
 	 * <p>
-	 * Only claims with a {@linkplain Claim#number() number} are granted. What is kept of
-	 * one is replaced by the waiter's next claim, and gone when the waiter is. A key is
-	 * granted by each step that would otherwise reserve it: a release, a hand-over that
-	 * yields, a withdrawal, a claim that finds it free and is not the first. If the
-	 * notification reaches no one for certain, the key goes to the next waiter.
+	 * Only claims with a {@linkplain Claim#number() number} are granted. The store keeps
+	 * the last such claim of each waiter, until the waiter's next claim, or until the
+	 * waiter is gone. Each step that would otherwise reserve a key grants the key: a
+	 * release, a hand-over that yields, a withdrawal, a claim that finds the key free and
+	 * is not the first. If the store knows for certain that the notification reaches
+	 * nobody, the key goes to the next waiter.
 	 * <p>
 	 * {@link LockBackend#acquireOrRegister} and {@link LockBackend#pass} also give the
 	 * claim's owner a key that one of the {@linkplain Claim#replaced() replaced} owners
-	 * has. Like a key that is taken, or that the claim's owner was granted before, it
-	 * lasts for the {@linkplain Claim#lease() full lease} then.
+	 * has. The key then lasts for the {@linkplain Claim#lease() full lease}, like a key
+	 * that is taken, or that was granted to the claim's owner before.
 	 * <p>
 	 * Such a store also <em>recalls</em> keys. If an exclusive owner whose token is
 	 * {@linkplain Claim#isRecallable(String) recallable} has the key, the same step that
@@ -96,7 +97,7 @@ public enum LockFeature {
 	DOWNGRADE;
 
 	/**
-	 * The word of a request that takes it.
+	 * Returns the word for a request that takes this feature.
 	 * @return the word, as in "was requested as"
 	 */
 	public String word() {
@@ -109,7 +110,7 @@ public enum LockFeature {
 	}
 
 	/**
-	 * What a request takes.
+	 * Returns the features that a request takes.
 	 * @param request the request
 	 * @return the features, mostly none
 	 */

@@ -1,16 +1,16 @@
 package io.github.distributedlock.backend;
 
 /**
- * Gets the notifications for the waiters of one instance. Safe for use by many threads;
- * does not block, and does not throw.
+ * Gets the notifications for the waiters of one instance. An implementation is safe for
+ * use by many threads, does not block, and does not throw.
  *
  * @since 1.0
  */
 public interface ReleaseListener {
 
 	/**
-	 * The store has sent a notification, which goes to {@link #onRecall} or to
-	 * {@link #onRelease}. Called by the store, and not to be overridden.
+	 * Passes a notification on: a recall to {@link #onRecall}, any other to
+	 * {@link #onRelease}. The store calls this method, which nobody overrides.
 	 * @param notification the notification
 	 */
 	default void onNotification(ReleaseNotification notification) {
@@ -24,14 +24,15 @@ public interface ReleaseListener {
 	}
 
 	/**
-	 * A key was reserved for a waiter of the instance, or may be free.
+	 * Called when a key was reserved for, or granted to, a waiter of the instance, or may
+	 * be free.
 	 * @param notification the key, and the waiter
 	 */
 	void onRelease(ReleaseNotification notification);
 
 	/**
-	 * Another instance has asked for a key whose owner is
-	 * {@linkplain Claim#isRecallable(String) recallable}. By default nothing is done: the
+	 * Called when another instance has asked for a key whose owner is
+	 * {@linkplain Claim#isRecallable(String) recallable}. Does nothing by default: the
 	 * other instance waits for the release.
 	 * @param key the user's key
 	 * @param owner the owner that has the key in the store
@@ -40,9 +41,9 @@ public interface ReleaseListener {
 	}
 
 	/**
-	 * Notifications may have been missed, since they did not arrive for a while, or the
-	 * server is another one now. What it was told before, it may have forgotten, so the
-	 * engine renews everything that is held.
+	 * Called when notifications may have been missed, since no notifications arrived for
+	 * a while, or since another server answers now. The other server may have forgotten
+	 * what the store was told before, so the engine renews all locks that are held.
 	 */
 	void onResubscribed();
 

@@ -7,18 +7,19 @@ import java.util.regex.Pattern;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A store's message that a key is reserved for a waiter, or may be free; or, by one that
- * {@linkplain LockFeature#GRANTS grants}, that the waiter's claim owns it already, or
- * that others ask for a key which its owner may give back.
+ * A store's message to an instance. The message says that a key is reserved for a waiter,
+ * or may be free. A store that {@linkplain LockFeature#GRANTS grants} also tells a waiter
+ * that its claim owns the key already, and an owner that others ask for a key which that
+ * owner may give back.
  *
  * @param key the user's key
  * @param waiter the waiter that is notified, as it was {@linkplain Claim#waiter()
  * registered}
  * @param owner the owner that the key was granted to, for as long as its claim says,
- * counted by the store from then on, or that the key is recalled from; {@code null} if
- * the waiter has to ask
- * @param number which claim of that owner the key was granted to: its
- * {@linkplain Claim#number() number}; 0 if the waiter has to ask, negative for a recall
+ * counted by the store from the grant on; or the owner that the key is recalled from;
+ * {@code null} if the waiter has to ask
+ * @param number the {@linkplain Claim#number() number} of the claim that the key was
+ * granted to; 0 if the waiter has to ask, negative for a recall
  * @since 1.0
  */
 public record ReleaseNotification(String key, Waiter waiter, @Nullable String owner, long number) {
@@ -28,7 +29,7 @@ public record ReleaseNotification(String key, Waiter waiter, @Nullable String ow
 	private static final Pattern TEXT = Pattern.compile(KeyState.KIND + "(\\S+) (-1|\\d{1,18}) (.*)", Pattern.DOTALL);
 
 	/**
-	 * Checks what must be there.
+	 * Checks that the key and the waiter are not {@code null}.
 	 */
 	public ReleaseNotification {
 		Objects.requireNonNull(key, "key");
@@ -70,8 +71,8 @@ public record ReleaseNotification(String key, Waiter waiter, @Nullable String ow
 
 	/**
 	 * Reads a notification that a store has sent as a text.
-	 * @param text what {@link #text()} returned
-	 * @return the notification, {@code null} if the text is none
+	 * @param text a text that {@link #text()} returned
+	 * @return the notification, {@code null} if the text describes no notification
 	 */
 	public static @Nullable ReleaseNotification parse(String text) {
 		Matcher parts = TEXT.matcher(text);
@@ -88,7 +89,7 @@ public record ReleaseNotification(String key, Waiter waiter, @Nullable String ow
 	}
 
 	/**
-	 * Returns whether an owner is asked for its key.
+	 * Returns whether the notification asks an owner for its key.
 	 */
 	boolean isRecall() {
 		return this.number == RECALL;

@@ -7,23 +7,23 @@ import io.github.distributedlock.LockStatus;
 import org.jspecify.annotations.Nullable;
 
 /**
- * One of those that wait for a key, as a store tells them apart. The requests of an
- * instance that want the key alone are one waiter. Those of it that want to share the key
- * are another, and so are those with the same number of permits. Each fair request is a
- * waiter by itself.
+ * The unit that a store registers as waiting for a key. All requests of an instance that
+ * want the key alone are one waiter. All requests of that instance that want to share the
+ * key are another waiter, and all requests with the same number of permits are one, too.
+ * Each fair request is a waiter by itself.
  *
  * @param instance the engine that waits; without white space, colons and semicolons
  * @param mode which owners would have the key together
  * @param ticket the owner token of a fair request, which keeps its place until it has the
  * key or gives up; {@code null} for the other requests of the instance
- * @param permits how many owners may have the key together with it, itself included; 1
- * unless it is exclusive and not fair
+ * @param permits how many owners may have the key together, the waiter included; 1 unless
+ * the waiter is exclusive and not fair
  * @since 1.0
  */
 public record Waiter(String instance, LockMode mode, @Nullable String ticket, int permits) {
 
 	/**
-	 * Checks what must be there.
+	 * Checks that the instance and the mode are not {@code null}.
 	 */
 	public Waiter {
 		Objects.requireNonNull(instance, "instance");
@@ -31,7 +31,7 @@ public record Waiter(String instance, LockMode mode, @Nullable String ticket, in
 	}
 
 	/**
-	 * The requests of an instance that want a key alone.
+	 * Returns the waiter for the requests of an instance that want a key alone.
 	 * @param instance the instance
 	 * @return the waiter
 	 */
@@ -40,7 +40,7 @@ public record Waiter(String instance, LockMode mode, @Nullable String ticket, in
 	}
 
 	/**
-	 * The requests of an instance that want to share a key.
+	 * Returns the waiter for the requests of an instance that want to share a key.
 	 * @param instance the instance
 	 * @return the waiter
 	 */
@@ -49,9 +49,10 @@ public record Waiter(String instance, LockMode mode, @Nullable String ticket, in
 	}
 
 	/**
-	 * The requests of an instance that want one of several permits.
+	 * Returns the waiter for the requests of an instance that want one of several
+	 * permits.
 	 * @param instance the instance
-	 * @param permits how many there are; with 1, those that want a key alone
+	 * @param permits how many permits there are; with 1, the waiter wants the key alone
 	 * @return the waiter
 	 */
 	public static Waiter permits(String instance, int permits) {
@@ -59,9 +60,9 @@ public record Waiter(String instance, LockMode mode, @Nullable String ticket, in
 	}
 
 	/**
-	 * A fair request.
-	 * @param instance its instance
-	 * @param owner its owner token
+	 * Returns the waiter for a fair request.
+	 * @param instance the instance of the request
+	 * @param owner the owner token of the request
 	 * @return the waiter
 	 */
 	public static Waiter fair(String instance, String owner) {
@@ -69,24 +70,24 @@ public record Waiter(String instance, LockMode mode, @Nullable String ticket, in
 	}
 
 	/**
-	 * Describes it to users.
-	 * @return what users see of it
+	 * Describes the waiter to users.
+	 * @return the description
 	 */
 	public LockStatus.Waiter describe() {
 		return new LockStatus.Waiter(this.instance, this.mode, this.ticket, this.permits);
 	}
 
 	/**
-	 * Whether it would share the key.
-	 * @return {@code true} if it would
+	 * Returns whether the waiter would share the key.
+	 * @return {@code true} if the mode is {@link LockMode#SHARED}
 	 */
 	public boolean isShared() {
 		return this.mode == LockMode.SHARED;
 	}
 
 	/**
-	 * Whether it is a single request with a place of its own.
-	 * @return {@code true} if it is
+	 * Returns whether the waiter is a single request with a place of its own.
+	 * @return {@code true} if the request is fair
 	 */
 	public boolean isFair() {
 		return this.ticket != null;

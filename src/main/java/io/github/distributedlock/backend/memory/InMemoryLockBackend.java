@@ -18,7 +18,7 @@ import io.github.distributedlock.backend.ReleaseNotification;
 
 /**
  * A store in the memory of this JVM, for tests and the smallest applications. Engines
- * that share one exclude each other, as JVMs that share a Redis do.
+ * that share one such store exclude each other, as JVMs that share a Redis do.
  * <p>
  * Safe for use by many threads; does no I/O.
  *
@@ -27,8 +27,8 @@ import io.github.distributedlock.backend.ReleaseNotification;
 public final class InMemoryLockBackend extends OptimisticLockBackend {
 
 	/**
-	 * States of keys that nobody has or waits for are removed every so many steps, since
-	 * most keys are used again.
+	 * How many steps lie between two sweeps. A sweep removes the states of keys that
+	 * nobody has or waits for. Sweeps are rare, since most keys are used again.
 	 */
 	private static final int STEPS_BETWEEN_SWEEPS = 1024;
 
@@ -43,7 +43,7 @@ public final class InMemoryLockBackend extends OptimisticLockBackend {
 	private final LongSupplier nanoTime;
 
 	/**
-	 * The time of the clock's zero, in microseconds since 1970.
+	 * The time at which {@link #nanoTime} was zero, in microseconds since 1970.
 	 */
 	private final long epoch;
 
@@ -57,11 +57,11 @@ public final class InMemoryLockBackend extends OptimisticLockBackend {
 	}
 
 	/**
-	 * Creates an empty store whose leases run by another clock.
-	 * @param nanoTime the clock, as {@link System#nanoTime()}
+	 * Creates an empty store that measures leases by another clock.
+	 * @param nanoTime the clock, in nanoseconds as {@link System#nanoTime()}
 	 */
 	public InMemoryLockBackend(LongSupplier nanoTime) {
-		// All instances are in this JVM, so one that died has stopped listening.
+		// All instances are in this JVM, so an instance that died has stopped listening.
 		super(RESERVATION, Duration.ZERO);
 		this.nanoTime = nanoTime;
 		this.epoch = TimeUnit.MILLISECONDS.toMicros(System.currentTimeMillis())

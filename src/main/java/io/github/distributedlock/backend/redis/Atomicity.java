@@ -6,8 +6,8 @@ import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 
 /**
- * How a lock is changed only if it is what it is thought to be, so that no owner can
- * release or renew the lock of another.
+ * The way in which a step compares the value of a lock and changes the value in one go,
+ * so that no owner can release or renew the lock of another owner.
  *
  * @since 1.0
  */
@@ -25,24 +25,26 @@ public enum Atomicity {
 	LUA(" +zscore +zremrangebyscore +eval +evalsha +hget +hset +hdel +hgetall", true, true, null),
 
 	/**
-	 * By a command of the server that compares and changes: of Redis 8.4, Valkey 8.1,
-	 * Tair, or newer ones.
+	 * Each step uses a command of the server that compares and changes. Redis 8.4, Valkey
+	 * 8.1 and newer versions have such a command, and so has Tair.
 	 */
 	NATIVE(" +delex", false, true, null), // Valkey 9: +delifeq
 
 	/**
-	 * By {@code WATCH} and {@code MULTI}, on every server, but not in a cluster.
+	 * Each step uses {@code WATCH} and {@code MULTI}. Works on every server, but not in a
+	 * cluster.
 	 */
 	TRANSACTION(" +watch +unwatch +multi +exec", true, false, null),
 
 	/**
-	 * Compares, then changes, only while there is some time left, and only what names
-	 * this instance. Not atomic: a command that arrives more than 250 ms late, or once
-	 * its sender has given it up, can release, take or renew the lock of another owner.
-	 * So can a waiter beside instances that use {@link #NATIVE} or {@link #TRANSACTION}.
-	 * A lock with less than 250 ms to live is not released, but runs out; one that is
-	 * released to a waiter that gives up just then is free half a second later. Never
-	 * chosen but by this name, and not in a cluster, whose clients send commands again.
+	 * Each step compares, and then changes, only while the lock has some time to live,
+	 * and only values that name this instance. Not atomic: a command that arrives more
+	 * than 250 ms late, or after the sender has given the command up, can release, take
+	 * or renew the lock of another owner. A waiter can do the same beside instances that
+	 * use {@link #NATIVE} or {@link #TRANSACTION}. A lock with less than 250 ms to live
+	 * is not released, but runs out. A lock that is released to a waiter that gives up at
+	 * that moment is free half a second later. Used only if asked for by this name, and
+	 * not in a cluster, whose clients send commands again.
 	 */
 	BEST_EFFORT("", false, false,
 			"a command that arrives more than " + CompareAndSet.BestEffort.MARGIN_MILLIS
@@ -51,7 +53,7 @@ public enum Atomicity {
 
 	private static final String EACH = "+set +get +del +pttl +pexpire +zadd +zrem +zrange +time";
 
-	/** Without these, waiters poll. */
+	/** The rights for notifications. Without these rights, waiters poll. */
 	private static final String SIGNALS = " +publish +subscribe +ping";
 
 	private final String rights;
@@ -70,50 +72,51 @@ public enum Atomicity {
 	}
 
 	/**
-	 * The rights without which it is not used, as in a rule of access: the trial of its
-	 * steps sends each command.
+	 * Returns the rights without which this way is not chosen, in the form of an access
+	 * rule. The probe of the steps sends each of these commands.
 	 */
 	String required() {
 		return EACH + this.rights;
 	}
 
 	/**
-	 * The rights that it needs, whatever is done with locks.
+	 * Returns all rights that this way needs, those for notifications included.
 	 */
 	String commands() {
 		return required() + SIGNALS;
 	}
 
 	/**
-	 * Whether every server can do it, if it allows that.
+	 * Returns whether every server has the commands of this way, given the rights.
 	 */
 	boolean isEverywhere() {
 		return this.everywhere;
 	}
 
 	/**
-	 * The settings that are possible, in a cluster or elsewhere.
+	 * Returns the settings that are possible in a cluster, or outside of one.
 	 */
 	static Stream<Atomicity> possible(boolean cluster) {
 		return Stream.of(values()).filter((way) -> way.clustered || !cluster);
 	}
 
 	/**
-	 * What can happen if it is used, which is therefore never chosen but by its name.
+	 * Returns what can go wrong with this way, or {@code null} if nothing can. A way with
+	 * a risk is used only if asked for by name.
 	 */
 	@Nullable String risk() {
 		return this.risk;
 	}
 
 	/**
-	 * Whether this setting lets another way be used.
+	 * Returns whether this setting allows a way.
 	 */
 	boolean includes(Atomicity way) {
 		return this == way || (this == AUTO && way.risk == null);
 	}
 
 	/**
-	 * The setting as it is written in a configuration.
+	 * Returns the setting as written in a configuration.
 	 */
 	String text() {
 		return name().toLowerCase(Locale.ROOT).replace('_', '-');

@@ -25,15 +25,18 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Finds out what a server allows, by trying it on a key that does not exist, and says
- * what to do if it allows nothing. Each trial has a connection of its own, since a proxy
- * may close it for a command that it does not know.
+ * Finds out which ways a server allows, by trying each way on a key that does not exist,
+ * and says what to do if the server allows none. Each trial has a connection of its own,
+ * since a proxy may close the connection on an unknown command.
  */
 final class AtomicityProbe {
 
 	private static final Logger logger = LoggerFactory.getLogger(AtomicityProbe.class);
 
-	/** So many that a node of several has hardly ever all of them. */
+	/**
+	 * How many keys are looked at. One node of a cluster with several nodes hardly ever
+	 * has the slots of all these keys.
+	 */
 	private static final int SLOTS = 16;
 
 	private static final String LINE = System.lineSeparator();
@@ -50,7 +53,7 @@ final class AtomicityProbe {
 
 	private final String key = "probe-" + UUID.randomUUID();
 
-	/** What was tried, by answer. */
+	/** The ways that the server refused, by the server's answer. */
 	private final Map<String, List<String>> refused = new LinkedHashMap<>();
 
 	AtomicityProbe(OwnConnections connections, RedisLockSettings settings) {
@@ -60,12 +63,13 @@ final class AtomicityProbe {
 	}
 
 	/**
-	 * Finds the first that works.
-	 * @param ways what may be tried, the best first
-	 * @return it
-	 * @throws RedisFailures.NothingAllowed if none does, or a client of one server asks a
-	 * node of a cluster that has other nodes, to which it cannot follow
-	 * @throws org.springframework.dao.DataAccessException if the server cannot say so now
+	 * Finds the first way that works.
+	 * @param ways the ways to try, the best first
+	 * @return the steps that work
+	 * @throws RedisFailures.NothingAllowed if no way works, or if a client for one server
+	 * talks to a node of a cluster that has other nodes, to which such a client cannot
+	 * follow
+	 * @throws org.springframework.dao.DataAccessException if the server cannot answer now
 	 */
 	Steps firstOf(Stream<Steps> ways) {
 		try {
@@ -88,13 +92,13 @@ final class AtomicityProbe {
 				connected.set(true);
 				steps.probe(link, this.key);
 				for (int i = 0; i < SLOTS && !this.connections.cluster(); i++) {
-					// Of a client of one server another node may have it.
+					// With a client for one server, another node may have this key.
 					Values.get(link, this.names.lock(this.key + i));
 				}
 				if (this.connections.cluster()) {
 					requireAsking(link);
 				}
-				if (waits()) { // For none, which is answered at once.
+				if (waits()) { // WAIT for 0 replicas is answered at once.
 					link.call(Command.at(this.names.lock(this.key), Verb.WAIT, 0, 1));
 				}
 				return null;
@@ -104,19 +108,20 @@ final class AtomicityProbe {
 		catch (RuntimeException ex) {
 			RedisRefusal refusal = RedisRefusal.of(ex);
 			boolean certain = refusal == RedisRefusal.NOPERM || refusal == RedisRefusal.ERR;
-			// Some say it in words of their own.
+			// Some servers refuse in words of their own.
 			boolean answered = certain || (refusal == null && RedisRefusal.isError(ex));
 			if (!answered) {
 				if (refusal != null || !connected.get() || RedisFailures.isTimeout(ex)) {
 					throw ex;
 				}
-				// Closed for that command, if it is not closed for any.
+				// If a plain command works, the connection was closed because of the
+				// step.
 				run((link) -> Values.get(link, this.names.lock(this.key)));
 			}
 			if (!certain && attempts > 1) {
-				return works(steps, attempts - 1); // Once may be an accident.
+				return works(steps, attempts - 1); // A single refusal may be an accident.
 			}
-			// What some servers add to it is only what was sent.
+			// Some servers repeat the arguments in the answer.
 			String answer = answered
 					? RedisFailures.deepestMessage(ex).replaceFirst("(?s), with args beginning with.*", "")
 					: "no answer, but the connection was closed";
@@ -125,9 +130,9 @@ final class AtomicityProbe {
 		}
 	}
 
-	// A redirection while a slot moves takes ASKING, long after the start. Only a missing
-	// right counts: what cannot move slots may not know the command. The command after it
-	// takes its effect off the connection.
+	// While a slot moves, long after the start, a redirection needs ASKING. Only a
+	// missing right counts as a refusal here: a server that cannot move slots may not
+	// know ASKING. The GET after ASKING ends the effect of ASKING on the connection.
 	private void requireAsking(Link link) {
 		byte[] key = this.names.lock(this.key);
 		Object reply = link.exchange(Command.at(key, Verb.ASKING).with(Command.of(Verb.GET, key)));
@@ -147,7 +152,7 @@ final class AtomicityProbe {
 	}
 
 	/**
-	 * Which server it is: its name and version, where it says so.
+	 * Returns the name and the version of the server, as far as the server tells them.
 	 */
 	String server() {
 		String info = "";
@@ -178,9 +183,9 @@ final class AtomicityProbe {
 	}
 
 	/**
-	 * Whether a server is older than all that are supported: no right that is granted
-	 * there would help.
-	 * @param server its name and version
+	 * Returns whether a server is older than all supported versions, so that no further
+	 * right would help.
+	 * @param server the name and version of the server
 	 */
 	static boolean isTooOld(String server) {
 		Matcher version = REDIS_VERSION.matcher(server);

@@ -22,17 +22,17 @@ import org.slf4j.LoggerFactory;
 import org.springframework.util.function.SingletonSupplier;
 
 /**
- * Selects the best steps that this server allows: when they are first needed, and again
- * when the server refuses what it used to allow, because its access list was changed or
- * another version has taken over.
+ * Selects the best steps that this server allows. The first step selects. A later step
+ * selects anew when the server refuses what the server used to allow: the access list was
+ * changed, or another version has taken over.
  * <p>
- * States: not chosen; chosen, until a refusal makes another the better one. A step that
- * needs it while it is being chosen waits, at most as long as for a connection; a step
- * that was not refused goes on with those of before.
+ * States: not chosen; chosen, until a refusal makes other steps the better ones. A caller
+ * that needs the steps while they are being chosen waits, at most as long as for a
+ * connection. A caller that was not refused goes on with the former steps.
  * <p>
  * Invariants: a refused step fails only if the server was asked for another way after the
- * refusal. Asking that was in vain is not done again for a while, however many are
- * refused.
+ * refusal. After a probe in vain, the server is not probed again for 1 s, however many
+ * steps are refused.
  */
 final class AtomicitySelector {
 
@@ -61,8 +61,8 @@ final class AtomicitySelector {
 	private volatile long inVainAt = System.nanoTime() - PAUSE_NANOS;
 
 	/**
-	 * Creates it, not chosen.
-	 * @throws IllegalArgumentException if what is wanted is not possible in a cluster
+	 * Creates a selector that has chosen nothing yet.
+	 * @throws IllegalArgumentException if the wanted way is not possible in a cluster
 	 */
 	AtomicitySelector(OwnConnections connections, RedisLockSettings settings) {
 		this.connections = connections;
@@ -88,7 +88,7 @@ final class AtomicitySelector {
 	}
 
 	/**
-	 * The selected steps.
+	 * Returns the selected steps, which the first call selects.
 	 */
 	Steps get() {
 		Steps chosen = this.chosen;
@@ -96,19 +96,20 @@ final class AtomicitySelector {
 	}
 
 	/**
-	 * The selected steps, if they are known already.
-	 * @return those that were chosen, or {@code null}
+	 * Returns the selected steps without asking the server.
+	 * @return the steps, {@code null} if none were selected yet
 	 */
 	@Nullable Steps known() {
 		return this.chosen;
 	}
 
 	/**
-	 * Runs a step, with other steps if the server refuses those of before.
+	 * Runs a step, and runs the step again in another way if the server refuses the
+	 * selected way.
 	 * @param lane which connections to use
 	 * @param step the step
-	 * @param <T> the type of its answer
-	 * @return its answer
+	 * @param <T> the type of the answer
+	 * @return the answer
 	 */
 	<T> @Nullable T run(Function<Steps, Lane> lane, BiFunction<Steps, Link, @Nullable T> step) {
 		Steps steps = get();
@@ -124,8 +125,8 @@ final class AtomicitySelector {
 		}
 	}
 
-	// A step that was carried out in part may be repeated, as after a lost answer. But it
-	// stays so, whatever becomes of the repetition.
+	// A step that was carried out in part may be repeated, as after a lost answer. But
+	// whatever becomes of the repetition, the first attempt remains carried out in part.
 	private <T> @Nullable T runAgain(Steps refused, RuntimeException refusal, Function<Steps, Lane> lane,
 			BiFunction<Steps, Link, @Nullable T> step) {
 		try {
@@ -153,7 +154,8 @@ final class AtomicitySelector {
 				try {
 					return step.apply(other, link);
 				}
-				catch (LockBackendException refused) { // It takes scripts.
+				catch (LockBackendException refused) { // The other steps cannot do this
+														// step without scripts.
 					throw ex;
 				}
 			}
@@ -167,7 +169,8 @@ final class AtomicitySelector {
 			if (this.chosen == refused && this.probes.get() != before) {
 				this.inVainAt = System.nanoTime();
 			}
-			// Else the server was asked before it refused, and has to be asked again.
+			// Otherwise the probe began before the refusal, and the server has to be
+			// probed again.
 		}
 		return this.chosen != refused;
 	}
@@ -204,7 +207,7 @@ final class AtomicitySelector {
 		return found;
 	}
 
-	// Opens a connection while there is still time for that.
+	// Opens a connection before the first step, whose time is short.
 	private static void warmUp(Lane lane) {
 		try {
 			lane.run((link) -> null);
@@ -216,7 +219,7 @@ final class AtomicitySelector {
 
 	private Steps firstOf(AtomicityProbe probe) {
 		try {
-			// The others are not even made if scripts may be used.
+			// The plain steps are not even created if scripts may be used.
 			return probe.firstOf(Stream.of(this.scripts, this.plain)
 				.flatMap((some) -> some.get().stream())
 				.filter((steps) -> this.wanted.contains(steps.atomicity())));

@@ -18,29 +18,31 @@ import org.jspecify.annotations.Nullable;
 import org.springframework.dao.OptimisticLockingFailureException;
 
 /**
- * The one operation that has to be atomic for locks to be safe: compare and set. What
- * servers allow for it differs.
+ * The one operation that has to be atomic for locks to be safe: compare and set. Servers
+ * differ in the commands that they allow for this operation.
  */
 interface CompareAndSet {
 
 	/**
-	 * All of them but the script, the best first.
+	 * Returns all ways except the script, the best first.
 	 */
 	static Stream<CompareAndSet> withoutScripts() {
 		return Stream.concat(Stream.of(Native.values()), Stream.of(new Transaction(), new BestEffort()));
 	}
 
 	/**
-	 * Replaces the value of a key if it is the expected one, else changes nothing.
-	 * @param replacement its value then, {@code null} to remove the key
-	 * @param millis its time to live then, in milliseconds
-	 * @return whether it was replaced
+	 * Replaces the value of a key if the key has the expected value, else changes
+	 * nothing.
+	 * @param replacement the new value, {@code null} to remove the key
+	 * @param millis the new time to live, in milliseconds
+	 * @return whether the value was replaced
 	 */
 	boolean replace(Link link, byte[] name, String expected, @Nullable String replacement, long millis);
 
 	/**
-	 * Sets the value of a key that has the expected one, or none if that is {@code null}.
-	 * @return whether it was set
+	 * Sets the value of a key that has the expected value, or that does not exist if
+	 * {@code expected} is {@code null}.
+	 * @return whether the value was set
 	 */
 	default boolean set(Link link, byte[] name, @Nullable String expected, String value, long millis) {
 		return (expected != null) ? replace(link, name, expected, value, millis)
@@ -54,14 +56,14 @@ interface CompareAndSet {
 	}
 
 	/**
-	 * The connections that it needs.
+	 * Returns the connections that this way needs.
 	 */
 	default Lanes lanes(OwnConnections connections) {
 		return connections.shared();
 	}
 
 	/**
-	 * Sends all that it sends, on a key that does not exist.
+	 * Sends each command of this way, on a key that does not exist.
 	 */
 	default void probe(Link link, byte[] name) {
 		String unused = "nothing has this value";
@@ -70,7 +72,7 @@ interface CompareAndSet {
 	}
 
 	/**
-	 * In a script.
+	 * Compares and sets in a script.
 	 */
 	final class Lua implements CompareAndSet {
 
@@ -91,7 +93,8 @@ interface CompareAndSet {
 	}
 
 	/**
-	 * By a command that the server has for it. They differ from server to server.
+	 * Compares and sets by a command of the server. The commands differ from server to
+	 * server.
 	 */
 	enum Native implements CompareAndSet {
 
@@ -101,7 +104,7 @@ interface CompareAndSet {
 		/** Valkey 9 and newer. */
 		DELIFEQ,
 
-		/** Valkey 8.1, or where nothing else is allowed. */
+		/** Valkey 8.1, or a server that allows no better command. */
 		SET_IFEQ,
 
 		/** Tair, the server of Alibaba Cloud. */
@@ -131,7 +134,7 @@ interface CompareAndSet {
 				case DELEX -> link.number(Command.of(Verb.DELEX, name, "IFEQ", expected)) == 1;
 				case DELIFEQ -> link.number(Command.of(Verb.DELIFEQ, name, expected)) == 1;
 				// A key whose time is over is gone for everybody, whether or not the
-				// server has removed it yet.
+				// server has removed the key yet.
 				case SET_IFEQ -> link.ok(Command.of(Verb.SET, name, "", "IFEQ", expected, "PXAT", 1));
 				case TAIR -> link.number(Command.of(Verb.CAD, name, expected)) == 1;
 			};
@@ -140,14 +143,16 @@ interface CompareAndSet {
 	}
 
 	/**
-	 * In a transaction that the server carries out only if no client has touched the key
-	 * since before the comparison (WATCH). Needs a connection that no other thread uses
-	 * meanwhile, and that does not reconnect, which would forget what is watched.
+	 * Compares and sets in a transaction that the server carries out only if no client
+	 * has touched the key since before the comparison (WATCH). Needs a connection that no
+	 * other thread uses meanwhile, and that does not reconnect: a new connection watches
+	 * nothing.
 	 */
 	final class Transaction implements CompareAndSet {
 
 		/**
-		 * What touches the key without changing its value is a renewal of our own.
+		 * How often a transaction is tried. Only renewals of this owner touch the key
+		 * without changing the value.
 		 */
 		private static final int ATTEMPTS = 10;
 
@@ -156,7 +161,7 @@ interface CompareAndSet {
 			return Atomicity.TRANSACTION;
 		}
 
-		// Which there are where a transaction is possible.
+		// Exclusive connections exist wherever a transaction is possible.
 		@Override
 		public Lanes lanes(OwnConnections connections) {
 			return Objects.requireNonNullElse(connections.exclusive(), connections.shared());
@@ -172,7 +177,8 @@ interface CompareAndSet {
 				}
 				List<?> answers = inTransaction(link, change(name, expected, replacement, millis));
 				if (answers != null && !answers.isEmpty()) {
-					// Whether the key had a moment to live still, where that matters.
+					// A replacement counts only if the key still existed when the command
+					// ran.
 					return replacement == null || !Long.valueOf(0).equals(answers.get(0));
 				}
 			}
@@ -196,8 +202,8 @@ interface CompareAndSet {
 			inTransaction(link, Command.of(Verb.DEL, name));
 		}
 
-		// Not at all if the server refuses to begin a transaction: outside of it nothing
-		// would keep others out.
+		// If the server refuses MULTI, the change is not sent: outside of a transaction
+		// nothing would keep other clients out.
 		private static @Nullable List<?> inTransaction(Link link, Command change) {
 			link.call(Command.at(change.key(), Verb.MULTI));
 			Command exec = Command.at(change.key(), Verb.EXEC);
@@ -213,7 +219,7 @@ interface CompareAndSet {
 			return (List<?>) link.call(exec);
 		}
 
-		// Needs no further right, as DISCARD would.
+		// EXEC needs no further right, while DISCARD would.
 		private static void abort(Link link, Command exec, RuntimeException refusal) {
 			try {
 				link.call(exec);
@@ -226,24 +232,24 @@ interface CompareAndSet {
 	}
 
 	/**
-	 * Compares, and then sets. Not atomic, and yet nobody else changes the value in
-	 * between:
+	 * Compares, and then sets. Not atomic. Three rules keep others from changing the
+	 * value in between:
 	 * <ul>
-	 * <li>A value is changed only by the instance that it names: by that of its owner, or
-	 * of the waiter that it is reserved for. See {@link PlainSteps}.</li>
+	 * <li>Only the instance that a value names changes the value: the instance of the
+	 * owner, or of the waiter that the lock is reserved for. See {@link PlainSteps}.</li>
 	 * <li>An instance compares and changes a key one time after another.</li>
-	 * <li>The value does not run out in between: one that has not got some time to live
-	 * is left alone. A command that comes later than that is what is left of the risk;
-	 * and beside instances that use {@link Atomicity#NATIVE} or
-	 * {@link Atomicity#TRANSACTION}, which pass on a reservation whose waiter does not
-	 * hear, that waiter.</li>
+	 * <li>The value does not run out in between: a value with too little time to live is
+	 * left alone. Two risks remain. A command may arrive later than that. And instances
+	 * that use {@link Atomicity#NATIVE} or {@link Atomicity#TRANSACTION} pass on a
+	 * reservation whose waiter does not hear, while that waiter may still take the
+	 * reservation.</li>
 	 * </ul>
 	 */
 	final class BestEffort implements CompareAndSet {
 
 		/**
-		 * How long a key must have to live: half of a reservation, so that they can be
-		 * taken.
+		 * How long a key must have to live: half of a reservation, so that reservations
+		 * can be taken.
 		 */
 		static final long MARGIN_MILLIS = WaitingList.RESERVATION_MILLIS / 2;
 

@@ -10,27 +10,29 @@ import io.github.distributedlock.backend.redis.connection.Link;
 import org.springframework.dao.OptimisticLockingFailureException;
 
 /**
- * Fencing tokens by plain commands: each greater than all that were given before, and not
- * less than the server's time in microseconds, so that they do not go back when the last
- * one is lost.
+ * Gives fencing tokens by plain commands. Each token is greater than all tokens before,
+ * and not less than the server's time in microseconds, so that tokens do not go back when
+ * the last token is lost.
  *
  * @param names the names in Redis
- * @param compareAndSet what sets a token only if nobody else has
+ * @param compareAndSet the operation that sets a token only if nobody else has set one
+ * since
  */
 record FencingCounter(KeyNames names, CompareAndSet compareAndSet) {
 
 	/**
-	 * How long the last fencing token of a key is kept. The server's time takes its place
-	 * after that.
+	 * How long the last fencing token of a key is kept. After that, tokens begin at the
+	 * server's time.
 	 */
 	static final long TTL_MILLIS = Duration.ofDays(1).toMillis();
 
 	/**
-	 * Others take a token only if the lock that it is for was lost already.
+	 * How often a token is tried for. Another owner takes a token meanwhile only if this
+	 * owner has lost the lock already.
 	 */
 	private static final int ATTEMPTS = 10;
 
-	// What scripts can add to without loss.
+	// The limit below which scripts, whose numbers are doubles, add 1 without loss.
 	private static final long LIMIT = 1L << 53;
 
 	long next(Link link, String key) {
@@ -50,7 +52,7 @@ record FencingCounter(KeyNames names, CompareAndSet compareAndSet) {
 	}
 
 	/**
-	 * Something else than a token is in the place of the last one.
+	 * Returns the failure for a Redis key that holds something other than the last token.
 	 * @param names the names in Redis
 	 * @param key the user's key
 	 * @return the exception to throw

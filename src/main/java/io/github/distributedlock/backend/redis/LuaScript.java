@@ -15,9 +15,10 @@ import org.springframework.data.redis.core.script.DigestUtils;
 import org.springframework.data.redis.core.script.RedisScript;
 
 /**
- * A script that the server keeps under its digest. It is sent in full only if the server
- * does not have it, so it survives a flush of the scripts and a failover. Functions that
- * several scripts need are in resources of their own, which are put before it.
+ * A script that the server keeps under a digest. The script is sent in full only if the
+ * server does not have the script, so a flush of the scripts or a failover does no harm.
+ * Functions that several scripts need are in resources of their own, which are put before
+ * the script.
  */
 final class LuaScript {
 
@@ -27,7 +28,8 @@ final class LuaScript {
 
 	/**
 	 * Reads a script.
-	 * @param resources the names of its resources without {@code .lua}, by spaces
+	 * @param resources the names of the resources without {@code .lua}, separated by
+	 * spaces
 	 */
 	LuaScript(String resources) {
 		String source = Stream.of(resources.split(" ")).map(LuaScript::read).collect(Collectors.joining("\n"));
@@ -36,8 +38,8 @@ final class LuaScript {
 	}
 
 	/**
-	 * Runs it.
-	 * @param <T> what it answers: {@code Long} or a list
+	 * Runs the script by digest, and in full if the server does not have the script.
+	 * @param <T> the type of the answer: {@code Long} or a list
 	 */
 	@SuppressWarnings("unchecked")
 	<T> @Nullable T run(Link link, int keys, Object... keysAndArguments) {
@@ -45,7 +47,8 @@ final class LuaScript {
 			return (T) link.call(Command.script(Verb.EVALSHA, this.digest, keys, keysAndArguments));
 		}
 		catch (DataAccessException ex) {
-			// Refused before it ran, so this is no second attempt.
+			// The server refused before the script ran, so the script still runs only
+			// once.
 			if (!String.valueOf(ex.getMostSpecificCause().getMessage()).contains("NOSCRIPT")) {
 				throw ex;
 			}

@@ -59,12 +59,16 @@ final class LuaSteps implements Steps {
 	private final @Nullable Steps whileSlotMoves;
 
 	/**
-	 * Whether a script takes the keys of several locks. A server that becomes a node of a
-	 * cluster refuses that, and so does a proxy before a cluster.
+	 * {@code true} while the server lets a script take the keys of several locks. A
+	 * server that becomes a node of a cluster refuses such scripts, and so does a proxy
+	 * before a cluster.
 	 */
 	private volatile boolean takesSeveral;
 
-	/** Around the other arguments of a script that wakes waiters. */
+	/**
+	 * The prefix of the channels, empty to publish nothing; an argument of each script
+	 * that wakes waiters.
+	 */
 	private final byte[] channels;
 
 	private final byte[] reservation = KeyNames.number(WaitingList.RESERVATION_MILLIS);
@@ -156,7 +160,7 @@ final class LuaSteps implements Steps {
 		if (isTrue(answer.get(0))) {
 			return (word != null) ? AcquireResult.fenced(Long.parseLong(word)) : AcquireResult.ACQUIRED;
 		}
-		// It does not say whether the lock is shared.
+		// The answer does not say whether the lock is shared.
 		return AcquireResult.busy((word != null) ? LockCodec.holder(word).in(null) : null,
 				Values.left((Long) answer.get(2)));
 	}
@@ -234,9 +238,10 @@ final class LuaSteps implements Steps {
 	}
 
 	/**
-	 * Runs a script for all at once, or for one after another where a script must keep to
-	 * one slot. The first script that fails is the last: the others would have to wait
-	 * for the same master. A script for one lock is not refused while its slot moves.
+	 * Runs one script for all elements, or one script for each element where a script
+	 * must keep to one slot. After a script that fails, no other is run: the other
+	 * elements would have to wait for the same master. A script for one lock is not
+	 * refused while the lock's slot moves.
 	 */
 	private <T> List<Boolean> each(List<T> all, Function<List<T>, List<Boolean>> script) {
 		if (this.takesSeveral) {
@@ -273,8 +278,9 @@ final class LuaSteps implements Steps {
 	}
 
 	/**
-	 * Each step in commands and scripts of one key: those find the key wherever it is.
-	 * What takes more than that has to wait until the slot has moved.
+	 * The steps for a lock whose slot moves. Each command and script has one key, and
+	 * finds that key on either master. A step that needs a script with several keys has
+	 * to wait until the slot has moved.
 	 */
 	private final class OneKeySteps extends PlainSteps {
 
@@ -282,7 +288,8 @@ final class LuaSteps implements Steps {
 			super(new CompareAndSet.Lua(), connections, settings, new UnansweredRenewals());
 		}
 
-		// Commands leave alone what is shared.
+		// Plain commands do not release a shared lock, so the script leaves the lock to
+		// expire after 1 ms.
 		@Override
 		public boolean release(Link link, String key, String owner) {
 			return super.release(link, key, owner) || LuaSteps.this.leaveToExpire(link, key, owner, 1);

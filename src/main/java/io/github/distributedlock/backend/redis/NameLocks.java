@@ -4,8 +4,8 @@ import java.util.concurrent.locks.ReentrantLock;
 import java.util.stream.Stream;
 
 /**
- * Lets the threads of this JVM deal with a name one after another, and now and then with
- * another name that has the same lock.
+ * Locks by which the threads of this JVM deal with a name one after another. Two names
+ * may have the same lock by chance.
  */
 record NameLocks(ReentrantLock[] locks) {
 

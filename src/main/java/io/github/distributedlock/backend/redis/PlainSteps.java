@@ -31,13 +31,14 @@ import org.slf4j.LoggerFactory;
 import org.springframework.dao.TransientDataAccessResourceException;
 
 /**
- * Steps of several plain commands around one that compares and sets. Whatever else other
- * clients do in between, only that one and {@code SET NX} give a lock or take it away.
+ * Steps of several plain commands around one operation that compares and sets. Other
+ * clients may send commands in between, but only that operation and {@code SET NX} give a
+ * lock or take a lock away.
  * <p>
  * Invariants: a registration is followed by one more attempt to acquire, and a release by
  * one more look for waiters, so that one of the two sees the other. A lock is reserved
- * for a waiter before the waiter is notified, and before it loses its place. Renewals
- * keep the rule of {@link UnansweredRenewals}.
+ * for a waiter before the waiter is notified, and before the waiter loses its place.
+ * Renewals keep the rule of {@link UnansweredRenewals}.
  */
 class PlainSteps implements Steps {
 
@@ -58,8 +59,9 @@ class PlainSteps implements Steps {
 	private final UnansweredRenewals unanswered;
 
 	/**
-	 * Creates it.
-	 * @param unanswered what all steps on a server have to know of its renewals
+	 * Creates the steps.
+	 * @param unanswered the unanswered renewals, which all steps on a server have to
+	 * share
 	 */
 	PlainSteps(CompareAndSet compareAndSet, OwnConnections connections, RedisLockSettings settings,
 			UnansweredRenewals unanswered) {
@@ -87,8 +89,8 @@ class PlainSteps implements Steps {
 		return this.lanes;
 	}
 
-	// The comparison comes last, since a transaction does not say why it was aborted.
-	// Whatever becomes of it, no key exists afterwards.
+	// The comparison comes last, since an aborted transaction does not tell the reason.
+	// Whatever the comparison does, no key exists afterwards.
 	@Override
 	public void probe(Link link, String key) {
 		for (byte[] name : List.of(this.names.lock(key), this.names.fence(key))) {
@@ -118,7 +120,7 @@ class PlainSteps implements Steps {
 			result = take(link, claim, begin);
 		}
 		if (!result.acquired()) {
-			// If it is gone by now, that is to be seen at once.
+			// If the lock is gone by now, the caller is to see that at once.
 			requireTime(begin);
 			long left = Values.timeToLive(link, this.names.lock(claim.key()));
 			return AcquireResult.busy(result.holder(), Values.left(left));
@@ -144,7 +146,8 @@ class PlainSteps implements Steps {
 		requireTime(begin);
 		Holder holder = result.holder();
 		if (LockCodec.holder(claim.owner()).equals(holder)) {
-			// Of an attempt whose answer got lost. It may have been extended since.
+			// An attempt whose answer got lost has taken the lock. The lease may have
+			// been extended since.
 			return renew(link, Renewal.of(claim)) ? AcquireResult.ACQUIRED : result;
 		}
 		String found = replaceable(claim, holder);
@@ -152,8 +155,9 @@ class PlainSteps implements Steps {
 				? AcquireResult.ACQUIRED : result;
 	}
 
-	// The value that the claim's owner may replace: a reservation for its waiter, or an
-	// owner that scripts granted the lock to and that did not want it.
+	// Returns the value that the claim's owner may replace: a reservation for the claim's
+	// waiter, or an owner that scripts granted the lock to and that did not accept the
+	// grant.
 	private static @Nullable String replaceable(Claim claim, @Nullable Holder holder) {
 		return Stream.concat(Stream.of(LockCodec.reservedFor(claim.waiter())), claim.replaced().stream())
 			.filter((value) -> LockCodec.holder(value).equals(holder))
@@ -169,8 +173,8 @@ class PlainSteps implements Steps {
 		return AcquireResult.fenced(this.fencing.next(link, claim.key()));
 	}
 
-	// A refusal of what comes after the lock was taken must not be taken for a refusal of
-	// the lock.
+	// The lock was taken. A refusal of a later command must not be mistaken for a refusal
+	// of the lock.
 	private static AcquireResult afterTake(Supplier<AcquireResult> rest) {
 		try {
 			return rest.get();
@@ -200,7 +204,8 @@ class PlainSteps implements Steps {
 	@Override
 	public boolean withdraw(Link link, String key, Waiter waiter, Set<String> owners) {
 		this.waiters.remove(link, key, waiter);
-		// Scripts of this instance, or of others, may have granted it.
+		// Scripts of this instance, or of other instances, may have granted the lock to
+		// one of these owners.
 		owners.forEach((owner) -> releaseIf(link, key, owner));
 		Holder holder = Values.holder(link, this.names.lock(key));
 		String reservation = LockCodec.reservedFor(waiter);
@@ -216,7 +221,7 @@ class PlainSteps implements Steps {
 		return unlessShared(link, name, () -> this.compareAndSet.replace(link, name, owner, next, millis));
 	}
 
-	// Readers have a lock that its owner has lost.
+	// If readers share the lock, the owner has lost the lock.
 	private static boolean unlessShared(Link link, byte[] name, BooleanSupplier step) {
 		try {
 			return step.getAsBoolean();
@@ -225,7 +230,7 @@ class PlainSteps implements Steps {
 			if (!RedisRefusal.WRONGTYPE.isIn(ex)) {
 				throw ex;
 			}
-			Values.holder(link, name); // Fails if it is no lock.
+			Values.holder(link, name); // Fails if the key holds no lock.
 			return false;
 		}
 	}
@@ -234,7 +239,7 @@ class PlainSteps implements Steps {
 	public boolean leaveToExpire(Link link, String key, String owner, long parkMillis) {
 		this.unanswered.forget(owner);
 		byte[] name = this.names.lock(key);
-		// It may have been left alone so near to its end, and then runs out too.
+		// A lock so near its end may have been left unchanged, and then runs out, too.
 		return unlessShared(link, name,
 				() -> this.compareAndSet.replace(link, name, owner, LockCodec.expiring(owner), parkMillis)
 						|| owner.equals(Values.get(link, name)));
@@ -250,9 +255,10 @@ class PlainSteps implements Steps {
 		long lease = renewal.lease().toMillis();
 		this.unanswered.begin(renewal.key(), owner, lease);
 		byte[] name = this.names.lock(renewal.key());
-		boolean answered = true; // What only asks changes nothing later.
+		boolean answered = true; // PTTL and GET change nothing, even if carried out late.
 		try {
-			// In this order: what is its own at last was its own when it had that time.
+			// PTTL comes first: a lock that this owner has at the GET was this owner's at
+			// the PTTL, too.
 			if (Values.timeToLive(link, name) >= lease) {
 				return owner.equals(Values.get(link, name));
 			}
@@ -268,7 +274,7 @@ class PlainSteps implements Steps {
 			RedisRefusal refusal = RedisRefusal.of(ex);
 			answered |= refusal != null || ex instanceof LockBackendException;
 			if (refusal == RedisRefusal.WRONGTYPE) {
-				return false; // It became something else, so it is lost.
+				return false; // The key holds another kind of value, so the lock is lost.
 			}
 			throw ex;
 		}
@@ -289,15 +295,16 @@ class PlainSteps implements Steps {
 	}
 
 	/**
-	 * To be called before each command but the first of a step, so that a step does not
-	 * take several command timeouts, where each command is slow but not too slow: once
-	 * half of a timeout is over, no other is begun.
+	 * Fails if a step has no time left for another command. Called before each command of
+	 * a step but the first: once half of a command timeout is over, no further command is
+	 * sent. So a step whose commands are slow, but not too slow, does not take several
+	 * command timeouts.
 	 * @param begin when the step began
 	 */
 	final void requireTime(long begin) {
 		long elapsed = System.nanoTime() - begin;
 		if (elapsed > this.timeout.toNanos() / 2) {
-			// Not what a command without an answer is: nothing is wrong with the
+			// Unlike a command without an answer, this failure says nothing against the
 			// connection.
 			throw new TransientDataAccessResourceException(
 					"the commands before took " + Duration.ofNanos(elapsed).toMillis()
@@ -306,17 +313,19 @@ class PlainSteps implements Steps {
 	}
 
 	/**
-	 * One lock that is released by plain commands: to the oldest waiter that can hear, or
-	 * to none.
+	 * The release of one lock by plain commands: to the oldest waiter that can hear, or
+	 * to nobody.
 	 * <p>
-	 * A waiter is only looked at before the lock is reserved for it. So if this ends in
-	 * between, for whatever reason, the waiter still waits. If it no longer waits once
-	 * the lock is reserved for it, because it has acquired the lock meanwhile or has
-	 * given up, it would not use a wake-up, and the lock goes to the next waiter.
+	 * The release first looks at a waiter, then reserves the lock for that waiter, and
+	 * only then removes the waiter's place. So if the release ends in between, for
+	 * whatever reason, the waiter still waits. If the waiter has no place any more once
+	 * the lock is reserved, because the waiter has acquired the lock meanwhile or has
+	 * given up, a wake-up would be in vain, and the lock goes to the next waiter.
 	 * <p>
-	 * Without an atomic comparison a reservation is not touched again, since its waiter
-	 * may be just about to take it. So whether it hears is found out before; and where it
-	 * waits no more all the same, the reservation runs out.
+	 * Without an atomic comparison the release does not touch a reservation again, since
+	 * the waiter may be about to take the lock. So the release finds out before the
+	 * reservation whether the waiter hears. If the waiter waits no more all the same, the
+	 * reservation runs out.
 	 */
 	private final class Release {
 
@@ -328,16 +337,16 @@ class PlainSteps implements Steps {
 
 		private final @Nullable String value;
 
-		// What the lock has now, as far as we know; null if it is free.
+		// The last known value of the lock; null if the lock is free.
 		private @Nullable String current;
 
 		private boolean owned;
 
 		/**
 		 * Begins the release.
-		 * @param value what gives the right to do so: the owner, or a reservation;
-		 * {@code null} if the lock is free already, and only its waiters are to be
-		 * notified
+		 * @param value the value that gives the right to release: the owner, or a
+		 * reservation; {@code null} if the lock is free already, and only waiters are to
+		 * be notified
 		 */
 		Release(Link link, String key, @Nullable String value) {
 			this.link = link;
@@ -348,7 +357,7 @@ class PlainSteps implements Steps {
 		}
 
 		/**
-		 * Does it.
+		 * Releases the lock, and wakes the next waiter.
 		 * @return whether the lock had that value
 		 */
 		boolean run() {
@@ -363,7 +372,7 @@ class PlainSteps implements Steps {
 				if (!this.owned) {
 					throw ex;
 				}
-				// It is released, and a waiter that is not woken polls.
+				// The lock is released, and a waiter that is not woken polls.
 				logger.debug("Could not wake the waiters of lock '{}'", LockException.printable(this.key), ex);
 			}
 			return this.owned;
@@ -386,8 +395,8 @@ class PlainSteps implements Steps {
 				if (this.current == null || RedisRefusal.of(ex) != RedisRefusal.OOM) {
 					throw ex;
 				}
-				// No memory for a reservation, nor for anybody's lock. But to remove one
-				// takes none.
+				// The server has no memory for a reservation, nor for anybody's lock. To
+				// remove a lock needs no memory.
 				return free();
 			}
 			setCurrent(reservation);
@@ -396,8 +405,8 @@ class PlainSteps implements Steps {
 			return woken || !atomic;
 		}
 
-		// Not over when it is free: a waiter that registered meanwhile may not have seen
-		// that.
+		// The release is not over when the lock is free: a waiter that registered
+		// meanwhile may not have seen that the lock is free.
 		private boolean free() {
 			if (this.current == null) {
 				return true;
@@ -414,9 +423,9 @@ class PlainSteps implements Steps {
 			this.current = next;
 		}
 
-		// The lock does not have the expected value. If its time was over, it is free.
-		// Otherwise another owner has it, or it is still ours but must not be changed so
-		// near to its end.
+		// The lock does not have the expected value. If the time of the lock was over,
+		// the lock is free. Otherwise another owner has the lock, or this owner still has
+		// the lock but must not change the value so near the end.
 		private boolean recheck() {
 			String found = (this.current != null) ? Values.get(this.link, this.name) : "";
 			this.owned |= found != null && found.equals(this.value);

@@ -44,9 +44,9 @@ import org.springframework.data.redis.connection.RedisConnectionFactory;
 /**
  * Locks in Redis or Valkey, over Jedis or Lettuce.
  * <p>
- * Has connections of its own, derived from those of the application and opened at first
- * use, so that slow commands of the application cost no lock. Safe for use by many
- * threads.
+ * The backend has connections of its own, derived from the connections of the application
+ * and opened at first use, so that slow commands of the application cost no lock. Safe
+ * for use by many threads.
  *
  * @since 1.0
  */
@@ -67,13 +67,13 @@ public final class RedisLockBackend implements LockBackend {
 	private final LongSupplier nanoTime;
 
 	/**
-	 * The listeners by their instances, which stay when connections are closed.
+	 * The listeners by instance. Listeners stay when connections are closed.
 	 */
 	private final Map<String, ReleaseListener> listeners = new ConcurrentHashMap<>();
 
 	/**
-	 * {@code null} since connections were closed, until the next step. Written under this
-	 * monitor.
+	 * The connections and all that belongs to them; {@code null} from
+	 * {@link #disconnect()} to the next step. Written under this monitor.
 	 */
 	private volatile @Nullable Wiring wiring;
 
@@ -89,13 +89,13 @@ public final class RedisLockBackend implements LockBackend {
 
 	/**
 	 * Creates a backend.
-	 * @param applicationFactory the application's way to Redis: server, credentials, TLS
-	 * and database are taken from it
+	 * @param applicationFactory the application's way to Redis, which gives the server,
+	 * the credentials, TLS and the database
 	 * @param settings the settings
-	 * @throws LockBackendException if it is not known where the factory leads, as only
-	 * Jedis' and Lettuce's say it
-	 * @throws IllegalArgumentException if it leads to a cluster, and replicas are to
-	 * acknowledge locks, or the atomicity that is asked for is not possible there
+	 * @throws LockBackendException if the factory does not tell its server: only the
+	 * factories of Jedis and Lettuce do
+	 * @throws IllegalArgumentException if the factory leads to a cluster, and replicas
+	 * are to acknowledge locks, or the wanted atomicity is not possible in a cluster
 	 */
 	public RedisLockBackend(RedisConnectionFactory applicationFactory, RedisLockSettings settings) {
 		this(applicationFactory, settings, System::nanoTime);
@@ -110,7 +110,8 @@ public final class RedisLockBackend implements LockBackend {
 	}
 
 	/**
-	 * What leads to the server, from the first step to {@link #disconnect()}.
+	 * All that leads to the server, from the creation, or from the first step after a
+	 * {@link #disconnect()}, to the next {@link #disconnect()}.
 	 */
 	private record Wiring(OwnConnections connections, AtomicitySelector selector,
 			NotificationSubscriptions subscriptions, Map<String, Listening> listening) {
@@ -160,7 +161,7 @@ public final class RedisLockBackend implements LockBackend {
 	}
 
 	/**
-	 * Asks the server what it allows, as {@link #atomicity()} does.
+	 * Asks the server which ways are allowed, as {@link #atomicity()} does.
 	 */
 	@Override
 	public void check() {
@@ -168,11 +169,11 @@ public final class RedisLockBackend implements LockBackend {
 	}
 
 	/**
-	 * What keeps others out between comparing and changing, on this server. The first
-	 * call asks the server, and opens a connection for that.
-	 * @return one of the ways, never {@link Atomicity#AUTO}
-	 * @throws LockBackendException if the server could not be asked, or allows none of
-	 * the ways, in which case the message says what was tried
+	 * Returns the way that keeps others out between comparing and changing, on this
+	 * server. The first call opens a connection, and asks the server.
+	 * @return the way, never {@link Atomicity#AUTO}
+	 * @throws LockBackendException if the server could not be asked, or allows no way;
+	 * the message then says which ways were tried
 	 */
 	public Atomicity atomicity() {
 		try {
@@ -219,7 +220,7 @@ public final class RedisLockBackend implements LockBackend {
 
 	private @Nullable AcquireResult acquireIfFree(Steps steps, Link link, Claim claim) {
 		long begin = System.nanoTime();
-		// After a slow command no second one is sent: the lock is not ours.
+		// After a slow command, no second command is sent: the lock was not acquired.
 		AcquireResult result = Steps.acquireIfFree(link, this.names.lock(claim.key()), claim,
 				() -> System.nanoTime() - begin <= this.settings.commandTimeout().toNanos() / 4);
 		return (!result.acquired() && LockCodec.holder(claim.owner()).equals(result.holder()))
@@ -230,7 +231,8 @@ public final class RedisLockBackend implements LockBackend {
 	public AcquireResult acquireOrRegister(Claim claim) {
 		boolean hears = mayRegister(claim);
 		Claim heard = hears ? claim : claim.number(0);
-		// A ticket keeps its place, and asks often enough, even if it does not hear.
+		// A fair request keeps its place, and asks often enough, even if its instance
+		// does not hear.
 		return run("acquire", claim.key(), 0, this::acquiring,
 				(steps, link) -> acknowledged(link, steps, claim, steps.acquire(link, heard, hears || claim.fair())));
 	}
@@ -249,26 +251,27 @@ public final class RedisLockBackend implements LockBackend {
 				acknowledged(link, steps, next, (result != null) ? result.next() : null);
 			}
 			catch (LockBackendException ex) {
-				// The owner before has lost it, so this is no refusal.
+				// The former owner has lost the lock, so the step was carried out in
+				// part.
 				throw RedisFailures.unfinished(ex);
 			}
 			return result;
 		});
 	}
 
-	// Replicas are asked about what was written on the same connection.
+	// WAIT asks replicas about the writes of the same connection, so no other thread may
+	// use the connection.
 	private Lane acquiring(Steps steps) {
 		Lanes exclusive = wiring().connections().exclusive();
 		return ((acknowledges() && exclusive != null) ? exclusive : steps.lanes()).commands();
 	}
 
 	/**
-	 * Waits until enough replicas have what was acquired, before the caller gets the
-	 * answer; otherwise releases it. The release is necessary. A second attempt that
-	 * finds the key its own may have nothing to write, and WAIT, which asks about the
-	 * last write of its own connection, would then count the replicas that have an older
-	 * write.
-	 * @param link the link by which it was acquired, and which no other thread uses
+	 * Waits until enough replicas have the acquired lock, before the caller gets the
+	 * answer; otherwise releases the lock. The release is necessary. A second attempt by
+	 * the same owner may have nothing to write. WAIT asks about the last write of its own
+	 * connection, and would then count the replicas that have an older write.
+	 * @param link the link by which the lock was acquired, and which no other thread uses
 	 * meanwhile
 	 */
 	private @Nullable AcquireResult acknowledged(Link link, Steps steps, Claim claim, @Nullable AcquireResult result) {
@@ -282,7 +285,7 @@ public final class RedisLockBackend implements LockBackend {
 			acknowledged = link.number(Command.at(KeyNames.bytes(claim.key()), Verb.WAIT, count, millis));
 		}
 		catch (RuntimeException ex) {
-			// Not even a refusal of this is one of the lock, which was taken.
+			// The lock was taken, so even a refusal of WAIT is no refusal of the lock.
 			throw RedisFailures.unfinished(ex);
 		}
 		if (acknowledged < count) {
@@ -312,7 +315,8 @@ public final class RedisLockBackend implements LockBackend {
 	@Override
 	public void withdraw(String key, Waiter waiter, Set<String> owners) {
 		if (this.settings.signals() == Signals.NONE && !waiter.isFair()) {
-			return; // No instance is registered, nor is anything reserved.
+			return; // Without notifications only fair requests are registered, and have
+					// reservations.
 		}
 		run("withdraw from", key, (steps, link) -> steps.withdraw(link, key, waiter, owners));
 	}
@@ -328,7 +332,7 @@ public final class RedisLockBackend implements LockBackend {
 		return known != null && known.grants() && !acknowledges() && keepsPlacesOf(instance);
 	}
 
-	// A renewal that is not answered is tried again before the lease is over.
+	// The lease is long enough to repeat a renewal that got no answer.
 	@Override
 	public Duration grantLease() {
 		Duration slow = this.settings.commandTimeout().multipliedBy(5).truncatedTo(ChronoUnit.MILLIS);
@@ -355,8 +359,9 @@ public final class RedisLockBackend implements LockBackend {
 		return run("release", key, (steps, link) -> steps.release(link, key, owner));
 	}
 
-	// One key at a time behind a client of one server that refuses several: another node
-	// may have one of them, which must not cost the others.
+	// The batch is 1 if the client is for one server, and that server refuses several
+	// keys: another node may have one of the keys, and that failure must not cost the
+	// other keys.
 	@Override
 	public int largestBatch() {
 		Steps known = wiring().selector().known();
@@ -400,9 +405,9 @@ public final class RedisLockBackend implements LockBackend {
 	}
 
 	/**
-	 * Runs a step, and says of one that failed what it was and for which lock, by the
-	 * user's key and by the key in Redis.
-	 * @param what the step, as it goes on after "could not"
+	 * Runs a step. The message of a failure names the step and the lock, by the user's
+	 * key and by the key in Redis.
+	 * @param what the step, as the words after "could not"
 	 * @param key the first of the users' keys
 	 * @param others how many more there are
 	 */
@@ -416,7 +421,8 @@ public final class RedisLockBackend implements LockBackend {
 			return answer;
 		}
 		catch (RuntimeException ex) {
-			boolean foreign = RedisRefusal.WRONGTYPE.isIn(ex); // Which is of one key.
+			boolean foreign = RedisRefusal.WRONGTYPE.isIn(ex); // This refusal concerns
+																// one key.
 			String lock = "lock '" + key + "' (Redis key '" + KeyNames.text(this.names.lock(key)) + "'"
 					+ (foreign ? ", or one of its companions '" + companions(key) + "'" : "") + ")";
 			throw RedisFailures.translate(what,
@@ -424,7 +430,8 @@ public final class RedisLockBackend implements LockBackend {
 		}
 	}
 
-	// A server that refuses a step of several keys does not say which of them is foreign.
+	// A server that refuses a step with several keys does not say which key holds a
+	// foreign value.
 	private String companions(String key) {
 		return Stream.of(this.names.waiters(key), this.names.liveness(key), this.names.fence(key))
 			.map(KeyNames::text)
@@ -472,7 +479,8 @@ public final class RedisLockBackend implements LockBackend {
 
 	@Override
 	public Object node(String key) {
-		// Asked for each lock again and again, so it is not taken where none is needed.
+		// The engine asks for each lock again and again, so the slot is computed only in
+		// a cluster.
 		int slot = wiring().connections().cluster() ? this.names.slot(key) : 0;
 		Object master = wiring().connections().masters().apply(slot);
 		return (master != null) ? master : slot;

@@ -8,19 +8,19 @@ import io.github.distributedlock.backend.redis.connection.KeyNames;
 import io.github.distributedlock.backend.redis.connection.Signals;
 
 /**
- * How a {@link RedisLockBackend} keeps its locks. Immutable: each wither returns new
- * settings, and refuses with an {@link IllegalArgumentException} what is out of range.
+ * The settings of a {@link RedisLockBackend}. Immutable: each wither returns new
+ * settings, and throws an {@link IllegalArgumentException} for a value out of range.
  *
  * <pre class="code">
  * RedisLockSettings.defaults().prefix("shop").replicasToAck(1, Duration.ofMillis(300))
  * </pre>
  *
- * @param prefix what the names of the Redis keys begin with
+ * @param prefix the prefix of the names of the Redis keys
  * @param commandTimeout how long one command may take
- * @param replicasToAck how many replicas have to have a lock before it counts as
- * acquired, 0 if none is asked
- * @param replicaAckTimeout how long the replicas may take for that
- * @param atomicity what keeps others out between comparing and changing
+ * @param replicasToAck how many replicas have to have a lock before the lock counts as
+ * acquired, 0 if no replica is asked
+ * @param replicaAckTimeout how long the replicas may take to acknowledge
+ * @param atomicity the way that keeps others out between comparing and changing
  * @param signals how waiting requests learn that a lock was released
  * @since 1.0
  */
@@ -31,7 +31,7 @@ public record RedisLockSettings(String prefix, Duration commandTimeout, int repl
 			Duration.ofMillis(500), Atomicity.AUTO, Signals.AUTO);
 
 	/**
-	 * Checks the settings. Use {@link #defaults()} and what follows.
+	 * Checks the settings. Use {@link #defaults()} and the withers instead.
 	 */
 	public RedisLockSettings {
 		new KeyNames(prefix);
@@ -53,7 +53,7 @@ public record RedisLockSettings(String prefix, Duration commandTimeout, int repl
 	}
 
 	/**
-	 * The settings that hold if nothing else is said.
+	 * Returns the default settings.
 	 * @return the defaults
 	 */
 	public static RedisLockSettings defaults() {
@@ -61,10 +61,10 @@ public record RedisLockSettings(String prefix, Duration commandTimeout, int repl
 	}
 
 	/**
-	 * Sets what the names of the Redis keys begin with; {@code lock} by default.
+	 * Sets the prefix of the names of the Redis keys; {@code lock} by default.
 	 * @param prefix the prefix: without braces and {@code ::}, not with a colon at its
 	 * end, and not like the name of a lock's companion, such as {@code lock-waiters}
-	 * @return the settings with it
+	 * @return the settings with that prefix
 	 */
 	public RedisLockSettings prefix(String prefix) {
 		return new RedisLockSettings(prefix, this.commandTimeout, this.replicasToAck, this.replicaAckTimeout,
@@ -74,7 +74,7 @@ public record RedisLockSettings(String prefix, Duration commandTimeout, int repl
 	/**
 	 * Sets how long one command may take; 1 second by default.
 	 * @param timeout the timeout, from 1 millisecond to 1 minute
-	 * @return the settings with it
+	 * @return the settings with that timeout
 	 */
 	public RedisLockSettings commandTimeout(Duration timeout) {
 		return new RedisLockSettings(this.prefix, timeout, this.replicasToAck, this.replicaAckTimeout, this.atomicity,
@@ -82,23 +82,23 @@ public record RedisLockSettings(String prefix, Duration commandTimeout, int repl
 	}
 
 	/**
-	 * Sets how many replicas have to have a lock before it counts as acquired; by default
-	 * 0, so that none is asked. With too few it is released, and the request goes on as
-	 * it does for a store that failed.
-	 * @param replicas how many
-	 * @param timeout how long they may take, at least 1 millisecond and less than the
-	 * command timeout; 500 milliseconds by default. Counts only if replicas are asked
-	 * @return the settings with it
+	 * Sets how many replicas have to have a lock before the lock counts as acquired; by
+	 * default 0, so that no replica is asked. If too few replicas acknowledge, the lock
+	 * is released, and the request goes on as for a store that failed.
+	 * @param replicas the number of replicas
+	 * @param timeout how long the replicas may take, at least 1 millisecond and less than
+	 * the command timeout; 500 milliseconds by default. Counts only if replicas are asked
+	 * @return the settings with that number and timeout
 	 */
 	public RedisLockSettings replicasToAck(int replicas, Duration timeout) {
 		return new RedisLockSettings(this.prefix, this.commandTimeout, replicas, timeout, this.atomicity, this.signals);
 	}
 
 	/**
-	 * Sets what keeps others out between comparing and changing; {@link Atomicity#AUTO}
-	 * by default.
-	 * @param atomicity one of the ways
-	 * @return the settings with it
+	 * Sets the way that keeps others out between comparing and changing;
+	 * {@link Atomicity#AUTO} by default.
+	 * @param atomicity the way
+	 * @return the settings with that way
 	 */
 	public RedisLockSettings atomicity(Atomicity atomicity) {
 		return new RedisLockSettings(this.prefix, this.commandTimeout, this.replicasToAck, this.replicaAckTimeout,
@@ -107,10 +107,11 @@ public record RedisLockSettings(String prefix, Duration commandTimeout, int repl
 
 	/**
 	 * Sets how waiting requests learn that a lock was released; {@link Signals#AUTO} by
-	 * default. The same for all that share the locks, since an instance that polls gets a
-	 * lock only while it is not reserved for one that is notified.
+	 * default. All instances that share the locks need the same value: an instance that
+	 * polls gets a lock only while the lock is not reserved for an instance that is
+	 * notified.
 	 * @param signals the way
-	 * @return the settings with it
+	 * @return the settings with that way
 	 */
 	public RedisLockSettings signals(Signals signals) {
 		return new RedisLockSettings(this.prefix, this.commandTimeout, this.replicasToAck, this.replicaAckTimeout,

@@ -18,71 +18,74 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * The steps of {@link io.github.distributedlock.backend.LockBackend} on a link. One of
- * the ways of {@link Atomicity} keeps other clients out of what must be atomic. All ways
- * keep the same data in the same form, so that JVMs that use different ways share locks.
- * An answer is {@code null} if there was none.
+ * the ways of {@link Atomicity} keeps other clients out of the part that must be atomic.
+ * All ways keep the same data in the same form, so that JVMs that use different ways
+ * share locks. An answer is {@code null} if the server gave none.
  */
 interface Steps {
 
-	/** What a request may take of steps without scripts. */
+	/** The features that steps without scripts offer. */
 	Set<LockFeature> WITHOUT_SCRIPTS = Set.of(LockFeature.FENCING);
 
 	Atomicity atomicity();
 
 	/**
-	 * The way in a word or two, for the log.
+	 * Returns the way in a word or two, for the log.
 	 */
 	default String description() {
 		return atomicity().text();
 	}
 
 	/**
-	 * The connections that the steps need.
+	 * Returns the connections that the steps need.
 	 */
 	Lanes lanes();
 
 	/**
-	 * Sends all that the steps send but for notifications, without an effect. Fails if
-	 * the server refuses anything.
+	 * Sends each command of the steps except notifications, without an effect. Fails if
+	 * the server refuses a command.
 	 * @param key a key that is not in use
 	 */
 	void probe(Link link, String key);
 
 	/**
-	 * What to use instead for keys that are at two masters of a cluster, as it refuses
-	 * scripts of several keys until their slot has moved.
+	 * Returns the steps for keys whose slot moves, and which are at two masters of a
+	 * cluster: the cluster refuses scripts with several keys until the slot has moved.
+	 * {@code null} if these steps have no substitute.
 	 */
 	default @Nullable Steps whileSlotMoves() {
 		return null;
 	}
 
 	/**
-	 * Whether a released lock is granted.
-	 * @return {@code false} if it is only reserved
+	 * Returns whether a released lock is granted.
+	 * @return {@code false} if a released lock is only reserved
 	 */
 	default boolean grants() {
 		return false;
 	}
 
 	/**
-	 * Whether the server lets a step renew or release several keys at once.
+	 * Returns whether the server lets a step renew or release several keys at once.
 	 */
 	default boolean takesSeveral() {
 		return false;
 	}
 
 	/**
-	 * Acquires, also what is its own or reserved for its instance.
-	 * @param registers whether the claim's waiter is registered if that fails
+	 * Acquires a lock that is free, that the claim's owner has already, or that is
+	 * reserved for the claim's waiter.
+	 * @param registers whether the claim's waiter is registered if the lock is busy
 	 */
 	@Nullable AcquireResult acquire(Link link, Claim claim, boolean registers);
 
 	/**
 	 * Passes a key on inside its JVM.
-	 * @param owner the owner so far
+	 * @param owner the present owner
 	 * @param next the claim of the next owner
 	 * @param yields whether waiters come first
-	 * @param registers whether the next one is to wait if it does not get the key
+	 * @param registers whether the waiter of the next claim is registered if the next
+	 * owner does not get the key
 	 */
 	@Nullable HandOverResult pass(Link link, String owner, Claim next, boolean yields, boolean registers);
 
@@ -90,8 +93,8 @@ interface Steps {
 
 	/**
 	 * Releases keys in one step.
-	 * @return for each, in order, whether its owner had it; {@code null} if that is not
-	 * possible
+	 * @return for each key, in order, whether the owner had the key; {@code null} if one
+	 * step cannot release several keys
 	 */
 	default @Nullable List<Boolean> releaseAll(Link link, List<String> keys, String owner) {
 		return null;
@@ -99,14 +102,15 @@ interface Steps {
 
 	/**
 	 * Ends a registration.
-	 * @param owners those that may have been granted the key, and do not want it
+	 * @param owners the owners that the key may have been granted to, and that do not
+	 * want the key
 	 * @return whether there was an answer
 	 */
 	boolean withdraw(Link link, String key, Waiter waiter, Set<String> owners);
 
 	/**
 	 * Undoes a claim that may have been carried out.
-	 * @return whether its owner had the lock
+	 * @return whether the claim's owner had the lock
 	 */
 	default boolean forget(Link link, Claim claim) {
 		return release(link, claim.key(), claim.owner());
@@ -122,15 +126,16 @@ interface Steps {
 	/**
 	 * Renews leases.
 	 * @param renewals the renewals, all of one master
-	 * @return for each, in order, whether its owner owns the key
+	 * @return for each renewal, in order, whether the owner owns the key
 	 */
 	List<Boolean> renew(Link link, List<Renewal> renewals);
 
 	/**
-	 * Acquires a lock that is free, and else looks whose it is: two commands that every
-	 * server has. A lock that is the claim's own already, or reserved for it, counts as
-	 * busy here.
-	 * @param mayLook is asked before the second command, which is left out then
+	 * Acquires a lock that is free, and otherwise looks who has the lock: two commands
+	 * that every server has. A lock that the claim's owner has already, or that is
+	 * reserved for the claim's waiter, counts as busy here.
+	 * @param mayLook is asked before the second command, which is not sent if the answer
+	 * is {@code false}
 	 */
 	static AcquireResult acquireIfFree(Link link, byte[] name, Claim claim, BooleanSupplier mayLook) {
 		if (Values.setIfAbsent(link, name, claim.owner(), claim.lease().toMillis())) {
@@ -140,10 +145,10 @@ interface Steps {
 	}
 
 	/**
-	 * Refuses what steps without scripts cannot do: several commands one after another,
-	 * between which another client could come, cannot keep readers and writers apart, nor
-	 * an order.
-	 * @param taken what a request or claim takes
+	 * Refuses features that steps without scripts do not offer. Another client could come
+	 * between several commands, so such steps can neither keep readers and writers apart,
+	 * nor keep an order.
+	 * @param taken the features that a request or claim takes
 	 */
 	static void requireScripts(String key, Set<LockFeature> taken) {
 		for (LockFeature feature : taken) {

@@ -8,24 +8,26 @@ import io.github.distributedlock.LockBackendException;
 import io.github.distributedlock.LockException;
 
 /**
- * What renewals by plain commands have to know of each other. Such a renewal sets the
- * time to live to its own lease, and would shorten one that was made longer since it was
- * looked at, while the holder believes in the longer one.
+ * Keeps renewals by plain commands from shortening each other. Such a renewal looks at
+ * the time to live, and then sets the time to live to its own lease. If another renewal
+ * made the lease longer in between, the lease would become shorter, while the holder
+ * relies on the longer lease.
  * <p>
- * Invariants: renewals of one owner are sent one after another. After one that was not
- * answered, and may be carried out at any later time, no longer lease is granted to that
- * owner.
+ * Invariants: renewals of one owner are sent one after another. A renewal that was not
+ * answered may be carried out at any later time, so no longer lease is granted to that
+ * owner after such a renewal.
  */
 final class UnansweredRenewals {
 
 	/**
-	 * Bounds the memory. Owners are forgotten when they release their lock.
+	 * The bound on the number of owners in memory. An owner is forgotten when the owner
+	 * releases the lock.
 	 */
 	private static final int MOST = 10_000;
 
 	private final NameLocks underWay = new NameLocks();
 
-	// The shortest lease that was asked for without an answer, by owner.
+	// The shortest lease of the renewals without an answer, in milliseconds, by owner.
 	private final Map<String, Long> leases = Collections.synchronizedMap(new LinkedHashMap<>() {
 
 		@Override
@@ -36,8 +38,9 @@ final class UnansweredRenewals {
 	});
 
 	/**
-	 * Begins a renewal, once there is no other of that owner.
-	 * @throws LockBackendException if it is for too long
+	 * Begins a renewal, once no other renewal of that owner is under way.
+	 * @throws LockBackendException if an unanswered renewal of that owner had a shorter
+	 * lease
 	 */
 	void begin(String key, String owner, long millis) {
 		this.underWay.of(owner).lock();
@@ -55,12 +58,13 @@ final class UnansweredRenewals {
 	}
 
 	/**
-	 * Ends it.
-	 * @param answered whether it is known what became of it
+	 * Ends a renewal.
+	 * @param answered whether the outcome of the renewal is known
 	 */
 	void end(String owner, long millis, boolean answered) {
 		if (!answered) {
-			this.leases.put(owner, millis); // The shortest: begin refuses longer ones.
+			this.leases.put(owner, millis); // This lease is the shortest, since begin
+											// refuses longer leases.
 		}
 		this.underWay.of(owner).unlock();
 	}

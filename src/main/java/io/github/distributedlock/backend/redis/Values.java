@@ -24,7 +24,7 @@ import org.springframework.dao.InvalidDataAccessApiUsageException;
  */
 final class Values {
 
-	// By turns for a value and for readers.
+	// How often a lock is asked for, alternately as a value and as a shared lock.
 	private static final int ATTEMPTS = 10;
 
 	private static final byte[] PX = KeyNames.bytes("PX");
@@ -36,7 +36,7 @@ final class Values {
 
 	/**
 	 * Sets the value of a key that does not exist.
-	 * @return whether it did not
+	 * @return {@code true} if the key did not exist
 	 */
 	static boolean setIfAbsent(Link link, byte[] name, String value, long millis) {
 		return link.ok(Command.of(Verb.SET, name, value, PX, millis, NX));
@@ -44,15 +44,16 @@ final class Values {
 
 	/**
 	 * Sets the value of a key that exists.
-	 * @return whether it did
+	 * @return {@code true} if the key existed
 	 */
 	static boolean setIfPresent(Link link, byte[] name, String value, long millis) {
 		return link.ok(Command.of(Verb.SET, name, value, PX, millis, "XX"));
 	}
 
 	/**
-	 * The holder of a lock, which readers may share that use scripts.
-	 * @return the holder, of a shared lock one of those; {@code null} if the lock is free
+	 * Returns the holder of a lock. Readers of JVMs that use scripts may share the lock.
+	 * @return the holder, of a shared lock one of the holders; {@code null} if the lock
+	 * is free
 	 */
 	static @Nullable Holder holder(Link link, byte[] name) {
 		return aloneOrShared(() -> {
@@ -60,12 +61,14 @@ final class Values {
 			return (value != null) ? LockCodec.holder(value) : null;
 		}, () -> {
 			List<String> members = members(link, name, 0, 0);
-			return members.isEmpty() ? null : member(members.get(0)); // Gone meanwhile.
+			return members.isEmpty() ? null : member(members.get(0)); // The lock may be
+																		// gone by now.
 		});
 	}
 
 	/**
-	 * What Redis knows of a lock: the holders, and then the waiters.
+	 * Returns what Redis knows of a lock: the holders and the waiters, which are read
+	 * after the holders.
 	 */
 	static LockStatus status(String key, Link link, KeyNames names) {
 		byte[] lock = names.lock(key);
@@ -97,10 +100,11 @@ final class Values {
 	}
 
 	/**
-	 * Asks for a lock that may be shared, and may become so, or cease to be, between two
-	 * questions. So both are asked several times before it is taken for no lock at all.
+	 * Asks for a lock that may be shared, and that may become shared, or cease to be
+	 * shared, between two questions. So both questions are asked several times before the
+	 * key counts as no lock at all.
 	 * @param alone a question that fails if the lock is shared
-	 * @param shared a question that fails if it is not
+	 * @param shared a question that fails if the lock is not shared
 	 * @return the answer
 	 */
 	static <T> @Nullable T aloneOrShared(Supplier<@Nullable T> alone, Supplier<@Nullable T> shared) {
@@ -129,10 +133,10 @@ final class Values {
 	}
 
 	/**
-	 * In how long a lock is free.
-	 * @param millis its time to live as the server tells it, to the end of which it has
-	 * its value
-	 * @return {@code null} if it has none
+	 * Returns in how long a lock is free.
+	 * @param millis the time to live as the server tells; the lock keeps its value until
+	 * that time is over
+	 * @return the time, {@code null} if the lock has no time to live
 	 */
 	static @Nullable Duration left(long millis) {
 		return (millis != -1) ? Duration.ofMillis(Math.max(0, millis) + 1) : null;
@@ -161,7 +165,7 @@ final class Values {
 		List<?> reply = link.list(Command.of(Verb.ZRANGE, name, from, to, "WITHSCORES"));
 		List<Scored> scored = new ArrayList<>();
 		for (int i = 0; i < reply.size(); i++) {
-			// Pairs in the third version of the protocol, before it one after another.
+			// Version 3 of the protocol answers with pairs, version 2 with a flat list.
 			List<?> pair = (reply.get(i) instanceof List<?> two) ? two : reply.subList(i, ++i + 1);
 			double score = (pair.get(1) instanceof Double number) ? number : Double.parseDouble(text(pair.get(1)));
 			scored.add(new Scored(text(pair.get(0)), score));
@@ -170,7 +174,7 @@ final class Values {
 	}
 
 	/**
-	 * The time of the node that serves a key, in microseconds.
+	 * Returns the time of the node that serves a key, in microseconds.
 	 */
 	static long micros(Link link, byte[] name) {
 		List<?> time = link.list(Command.at(name, Verb.TIME));
@@ -182,7 +186,7 @@ final class Values {
 	}
 
 	/**
-	 * A member of a sorted set.
+	 * A member of a sorted set, with the score of that member.
 	 */
 	record Scored(String value, double score) {
 	}

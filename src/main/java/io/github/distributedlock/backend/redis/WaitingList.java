@@ -17,14 +17,14 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * The waiters of a key, oldest first, by plain commands. Among them may be readers and
- * tickets of JVMs that use scripts.
+ * The waiters of a key, oldest first, kept by plain commands. Readers and fair requests
+ * of JVMs that use scripts may be among the waiters.
  */
 final class WaitingList {
 
 	/**
-	 * How long the registrations of a key outlive the last poll for it. Far above the
-	 * poll interval, so that a slow JVM keeps its place.
+	 * How long the registrations of a key outlive the last poll for the key, in
+	 * milliseconds. Far above the poll interval, so that a slow JVM keeps its place.
 	 */
 	static final long TTL_MILLIS = 10_000;
 
@@ -41,8 +41,8 @@ final class WaitingList {
 
 	private final boolean skipsDeaf;
 
-	// In a cluster the number of receivers says nothing: a node tells how many of its own
-	// clients heard. Elsewhere a waiter that did not hear is gone.
+	// In a cluster the number of receivers says nothing: a node counts only its own
+	// clients. Elsewhere a waiter that did not hear is gone.
 	WaitingList(OwnConnections connections, RedisLockSettings settings) {
 		this.names = new KeyNames(settings.prefix());
 		this.publishes = settings.signals() != Signals.NONE;
@@ -50,22 +50,23 @@ final class WaitingList {
 	}
 
 	/**
-	 * Registers an instance behind those that wait. One that waits keeps its place. Two
-	 * that come at the same time may share a place: no one can tell that from one after
-	 * the other.
+	 * Registers a waiter behind all others. A waiter that is registered already keeps its
+	 * place. Two waiters that come at the same time may share a place: nobody can tell
+	 * that from one after the other.
 	 */
 	void add(Link link, String key, Waiter waiter) {
 		byte[] name = this.names.waiters(key);
 		List<Values.Scored> last = Values.scored(link, name, -1, -1);
 		double place = last.isEmpty() ? 1 : last.get(0).score() + 1;
-		// Together, so that the set neither stays for ever nor is gone in between.
+		// Both commands are sent together, so that the set neither stays for ever nor is
+		// gone in between.
 		link.call(Command.of(Verb.ZADD, name, "NX", place, LockCodec.text(waiter))
 			.with(Command.of(Verb.PEXPIRE, name, TTL_MILLIS)));
 	}
 
 	/**
 	 * Ends the registration of a waiter.
-	 * @return whether it was registered
+	 * @return whether the waiter was registered
 	 */
 	boolean remove(Link link, String key, Waiter waiter) {
 		return link.number(Command.of(Verb.ZREM, this.names.waiters(key), LockCodec.text(waiter))) > 0;
@@ -73,8 +74,8 @@ final class WaitingList {
 
 	/**
 	 * Finds the oldest waiter.
-	 * @return it; {@code null} if none waits, or if something else is kept in the place
-	 * of the waiters: a lock can be released all the same
+	 * @return the waiter; {@code null} if nobody waits, or if the Redis key of the
+	 * waiters holds something else: a lock can be released all the same
 	 */
 	@Nullable Waiter oldest(Link link, String key) {
 		try {
@@ -90,16 +91,16 @@ final class WaitingList {
 	}
 
 	/**
-	 * Asks whether a waiter listens, by a message that says nothing.
-	 * @return {@code false} if it certainly cannot hear
+	 * Asks whether a waiter listens, by an empty message.
+	 * @return {@code false} if the waiter certainly cannot hear
 	 */
 	boolean hears(Link link, String key, Waiter waiter) {
 		return !this.skipsDeaf || publish(link, key, waiter, "");
 	}
 
 	/**
-	 * Notifies a waiter that a key is reserved for it.
-	 * @return {@code false} if it certainly cannot hear
+	 * Notifies a waiter that a key is reserved for that waiter.
+	 * @return {@code false} if the waiter certainly cannot hear
 	 */
 	boolean wake(Link link, String key, Waiter waiter) {
 		return !this.publishes || publish(link, key, waiter, LockCodec.text(waiter) + " " + key);
@@ -112,8 +113,8 @@ final class WaitingList {
 			return !this.skipsDeaf || heard > 0;
 		}
 		catch (RuntimeException ex) {
-			// This says nothing about the receivers; and a waiter that is not woken
-			// polls.
+			// A failed PUBLISH says nothing about the receivers, and a waiter that is not
+			// woken polls.
 			logger.debug("Could not publish '{}' to {}", LockException.printable(message),
 					LockException.printable(LockCodec.text(waiter)), ex);
 			return true;

@@ -1,7 +1,7 @@
 /**
  * Redis behind the storage SPI. {@code AtomicitySelector} finds out how this server keeps
- * a step atomic: by scripts ({@code LuaSteps}) or by plain commands around one that
- * compares ({@code PlainSteps}).
+ * a step atomic: by scripts ({@code LuaSteps}), or by plain commands around one that
+ * compares and sets ({@code PlainSteps}).
  */
 @NullMarked
 package io.github.distributedlock.backend.redis;

@@ -14,25 +14,25 @@ import org.slf4j.LoggerFactory;
 import org.springframework.core.task.SimpleAsyncTaskExecutor;
 
 /**
- * Calls what opens or ends a connection of a client, for a bounded time. Lettuce waits
- * without bound for its event loop, which the application may have blocked; both clients
- * wait for the DNS. A call that hangs keeps its thread until it ends, and what it opens
- * then is closed.
+ * Opens and ends connections of a client within a bounded time. Lettuce waits without
+ * bound for its event loop, which the application may have blocked; both clients wait for
+ * the DNS. A call that hangs keeps its thread until the call ends, and a connection that
+ * such a call still opens is closed.
  */
 final class BoundedOpener {
 
 	/**
-	 * A handshake may take so long, whatever the command timeout: on a busy machine it
-	 * takes longer than a command.
+	 * How long a handshake may take at least, whatever the command timeout: on a busy
+	 * machine a handshake takes longer than a command.
 	 */
 	private static final Duration LEAST = Duration.ofSeconds(5);
 
 	private static final Duration LONGEST_END = Duration.ofSeconds(5);
 
 	/**
-	 * How many calls of one opener may hang. More are refused, so that threads do not run
-	 * out. Each node of a cluster has an opener, so that nodes that cannot be reached
-	 * leave calls to the others.
+	 * How many calls of one opener may hang. Further calls are refused, so that threads
+	 * do not run out. Each node of a cluster has an opener, so that nodes that cannot be
+	 * reached use up no calls of other nodes.
 	 */
 	private static final int MOST = 32;
 
@@ -61,7 +61,8 @@ final class BoundedOpener {
 	/**
 	 * Opens a connection.
 	 * @param closer closes a connection that comes too late
-	 * @throws UnsentException if that takes too long
+	 * @throws UnsentException if the opening takes too long, is interrupted, or too many
+	 * calls hang
 	 */
 	<C> C open(Supplier<C> opener, Consumer<? super C> closer) {
 		if (!this.free.tryAcquire()) {
@@ -88,7 +89,7 @@ final class BoundedOpener {
 		}
 	}
 
-	// If the process can have no more threads, the thread that waits does it.
+	// If the process can have no more threads, the waiting thread runs the task.
 	private static <C> CompletableFuture<C> begin(Supplier<C> action) {
 		CompletableFuture<C> result = new CompletableFuture<>();
 		Runnable task = () -> {
@@ -109,7 +110,7 @@ final class BoundedOpener {
 	}
 
 	/**
-	 * Ends something, and waits for a while.
+	 * Ends a client, and waits for the end for 5 s at most.
 	 */
 	static void end(Runnable end) {
 		CompletableFuture<Boolean> ending = begin(() -> {

@@ -25,18 +25,18 @@ import org.springframework.data.redis.RedisConnectionFailureException;
 import org.springframework.data.redis.connection.RedisClusterConfiguration;
 
 /**
- * The nodes of a cluster. Each has a lane of its own, so that a node that stalls costs no
- * command for another, and a connection that does not answer is replaced as with one
- * server. The clients' own support for clusters is not used: both open a connection anew
- * by rules of their own, or not at all.
+ * Sends commands to the nodes of a cluster. Each node has a lane of its own, so that a
+ * node that stalls costs no command for another node, and a connection that does not
+ * answer is replaced as with one server. The clients' own support for clusters is not
+ * used: both clients reopen connections by rules of their own, or not at all.
  * <p>
  * A node says where the slots are ({@code CLUSTER SLOTS}). A command that a node
- * redirects goes to the node that it names, and is sent again for no other reason. After
- * a failure and after a redirection the nodes are asked again: in the background, since
- * each may cost a command timeout, and at most once in that time.
+ * redirects goes to the node that the redirection names, and is sent again for no other
+ * reason. After a failure or a redirection, the nodes are asked again: in the background,
+ * since each node may cost a command timeout, and at most once in a command timeout.
  * <p>
- * States: not open; open, once a node has said where the slots are; closed. A node is its
- * host, a colon and its port.
+ * States: not open; open, once a node has said where the slots are; closed. A node is
+ * written as host, colon, port.
  */
 final class ClusterLane implements Lane, Link {
 
@@ -46,7 +46,7 @@ final class ClusterLane implements Lane, Link {
 
 	private static final int SLOTS = 16_384;
 
-	/** What a node without a name says in place of the name. */
+	/** The text that a node without a name reports in place of the name. */
 	private static final String UNKNOWN = "?";
 
 	private static final byte[] NO_KEY = new byte[0];
@@ -78,8 +78,9 @@ final class ClusterLane implements Lane, Link {
 	/**
 	 * Creates a lane that is not open.
 	 * @param seeds the nodes that the application was told of
-	 * @param opener makes the lane to a node
-	 * @param left is told of a node that left the cluster, after its lane was closed
+	 * @param opener creates the lane to a node
+	 * @param left is told of a node that left the cluster, after the lane to that node
+	 * was closed
 	 */
 	ClusterLane(Collection<String> seeds, Function<String, Lane> opener, Consumer<String> left, Duration timeout) {
 		this.seeds = seeds;
@@ -116,7 +117,7 @@ final class ClusterLane implements Lane, Link {
 		String node = node(KeyNames.slot(command.key()));
 		try {
 			Object reply = followed(command, node, on(node, command), begin);
-			if (reply instanceof RuntimeException) { // Such as CLUSTERDOWN.
+			if (reply instanceof RuntimeException) { // For example CLUSTERDOWN.
 				refreshLater(node);
 			}
 			return reply;
@@ -135,7 +136,7 @@ final class ClusterLane implements Lane, Link {
 		return (topology != null) ? topology.masters[slot] : null;
 	}
 
-	// A slot that nobody serves is refused by any node, which says why.
+	// If no node serves the slot, any node refuses the command, and gives the reason.
 	private String node(int slot) {
 		String master = master(slot);
 		if (master != null) {
@@ -148,15 +149,15 @@ final class ClusterLane implements Lane, Link {
 	private @Nullable Object on(String node, Command command) {
 		Lane lane = this.lanes.computeIfAbsent(node, this::lane);
 		if (this.closed) {
-			lane.close(); // It may have come too late to be closed with the others.
+			lane.close(); // The lane may have come too late to be closed with the others.
 		}
 		try {
 			return lane.run((link) -> link.exchange(command));
 		}
-		catch (IllegalStateException ex) { // Before a connection was had.
+		catch (IllegalStateException ex) { // Thrown before there was a connection.
 			Lane.requireOpen(this.closed);
 			if (this.lanes.get(node) == lane) {
-				throw ex; // For another reason than that the lane was closed.
+				throw ex; // The lane was not closed, so the reason is another one.
 			}
 			throw new UnsentException("there is no connection to " + node
 					+ " any more, which the cluster does not name as one of its nodes", ex);
@@ -168,7 +169,7 @@ final class ClusterLane implements Lane, Link {
 		return this.opener.apply(node);
 	}
 
-	// As long as that leaves time for one more command.
+	// Follows redirections as long as there is time for one more command.
 	private @Nullable Object followed(Command command, String asked, @Nullable Object reply, long begin) {
 		Object last = reply;
 		String node = asked;
@@ -182,21 +183,22 @@ final class ClusterLane implements Lane, Link {
 				return last;
 			}
 			node = target((moved != null) ? moved : asks, node);
-			// A node that a slot is moving to may have none yet, and is then not named.
+			// A node that gets its first slot may not be named yet, so ASK causes no
+			// refresh.
 			if (moved != null) {
 				refreshLater(null);
 			}
 			try {
 				last = on(node, (moved != null) ? command : asking(command));
 			}
-			catch (UnsentException ex) { // The commands before may have been carried out.
+			catch (UnsentException ex) { // An earlier command may have been carried out.
 				throw new RedisConnectionFailureException("the command was redirected to " + node, ex);
 			}
 		}
 		return last;
 	}
 
-	// It holds for one command only.
+	// ASKING holds for one command only.
 	private static Command asking(Command command) {
 		Command next = command.next();
 		return ASKING.with((next != null) ? command.with(asking(next)) : command);
@@ -206,8 +208,7 @@ final class ClusterLane implements Lane, Link {
 		String[] parts = String.valueOf(words).strip().split(" ");
 		String target = parts[parts.length - 1];
 		String host = host(target);
-		// A node that has no name, or does not know its address, is where the asked one
-		// is.
+		// A redirection without a host means the host of the node that was asked.
 		return (host.isEmpty() || host.equals(UNKNOWN)) ? host(asked) + target.substring(host.length()) : target;
 	}
 
@@ -254,7 +255,8 @@ final class ClusterLane implements Lane, Link {
 		return topology;
 	}
 
-	// The first time it is asked again while connections are being opened.
+	// The first time, timeouts are followed by further attempts while connections are
+	// being opened.
 	private Topology askPatiently(@Nullable String suspect) {
 		long begin = System.nanoTime();
 		while (true) {
@@ -270,7 +272,8 @@ final class ClusterLane implements Lane, Link {
 		}
 	}
 
-	// A refusal counts if all nodes gave one, so what is no refusal is thrown first.
+	// A refusal counts only if all nodes refused, so another failure is thrown before a
+	// refusal.
 	private Topology ask(@Nullable String suspect) {
 		List<DataAccessException> failures = new ArrayList<>();
 		for (String node : candidates(suspect)) {
@@ -296,8 +299,8 @@ final class ClusterLane implements Lane, Link {
 				first);
 	}
 
-	// Masters first, in any order; then what the application named, which may have left
-	// the cluster since.
+	// Returns the masters, in random order, and then the nodes that the application
+	// named, which may have left the cluster since. The suspect comes last.
 	private Set<String> candidates(@Nullable String suspect) {
 		Topology topology = this.topology;
 		List<String> masters = new ArrayList<>((topology != null) ? topology.distinctMasters() : List.of());
@@ -311,9 +314,9 @@ final class ClusterLane implements Lane, Link {
 	}
 
 	/**
-	 * Opens something at a master of the cluster. Masters are tried one after another, in
-	 * any order, until one succeeds.
-	 * @param opener opens it at a node
+	 * Opens a connection to a master of the cluster. Masters are tried one after another,
+	 * in random order, until one succeeds.
+	 * @param opener opens a connection to a node
 	 */
 	<C> C atAnyMaster(Function<String, C> opener) {
 		RuntimeException failure = null;
@@ -337,10 +340,10 @@ final class ClusterLane implements Lane, Link {
 	}
 
 	/**
-	 * Where the slots are.
+	 * The distribution of the slots.
 	 *
-	 * @param masters by slot
-	 * @param nodes masters and replicas
+	 * @param masters the master of each slot, {@code null} where none is known
+	 * @param nodes all masters and replicas
 	 */
 	private record Topology(@Nullable String[] masters, Set<String> nodes) {
 
@@ -359,14 +362,15 @@ final class ClusterLane implements Lane, Link {
 			return topology;
 		}
 
-		// A node that does not know its own address leaves it out.
+		// A node that does not know its own address leaves the address out.
 		private static String address(List<?> node, String asked) {
 			String host = (node.get(0) instanceof byte[] bytes) ? KeyNames.text(bytes) : "";
 			host = host.equals(UNKNOWN) ? ip(node) : host;
 			return (host.isEmpty() ? asked : host) + ":" + number(node.get(1));
 		}
 
-		// Of a node that has no name. Its fourth part is a list of names and values.
+		// Returns the IP address of a node that has no name. The fourth part of the node
+		// is a list of names and values.
 		private static String ip(List<?> node) {
 			List<?> more = (node.size() > 3 && node.get(3) instanceof List<?> list) ? list : List.of();
 			for (int i = 0; i + 1 < more.size(); i += 2) {

@@ -17,42 +17,43 @@ import org.springframework.dao.QueryTimeoutException;
 import org.springframework.data.redis.RedisConnectionFailureException;
 
 /**
- * Combines the commands of many threads on a few wires: a thread that finds one free
- * leads it, that is, it borrows a connection, sends all that waits and reads the replies
- * (flat combining; Hendler, Incze, Shavit, Tzafrir 2010). So the server and this JVM read
- * and write less often, and fewer threads change places. A thread that is alone leads at
- * once, and has only its own command to send.
+ * Combines the commands of many threads on a few wires. A thread that finds a free wire
+ * leads that wire: the thread borrows a connection, sends all commands that wait, and
+ * reads the replies (flat combining; Hendler, Incze, Shavit, Tzafrir 2010). So the server
+ * and this JVM read and write less often, and fewer threads change places. A thread that
+ * is alone leads at once, and has only its own command to send.
  * <p>
  * States: each wire is free, or led by one thread; each call waits in the queue, or is
  * taken by a leader, or is over.
  * <p>
  * Invariants: while a call waits and a wire is free, some thread is awake that will look
  * for both. So a thread looks for a free wire once its call is in the queue, and a thread
- * that frees a wire, or leaves the queue, wakes the first that waits. A call that was not
- * taken within the command timeout is given up, and has certainly not been sent. What
- * became of a call that was taken is known only by its reply, and its thread waits for
- * the reply until its time is over. The time that a leader needs for a connection counts
- * only for the leader, which has that time in addition. A leader with less than half of
- * its time left sends its own command alone, so that the end of its time costs no other
- * call.
+ * that frees a wire, or leaves the queue, wakes the thread of the first call. A call that
+ * was not taken within the command timeout is given up, and has certainly not been sent.
+ * The outcome of a call that was taken is known only by the reply, and the thread of the
+ * call waits for the reply until the call's deadline. The time that a leader needs for a
+ * connection counts only for the leader, whose deadline moves by that time. A leader with
+ * less than half of its time left sends its own command alone, so that the end of its
+ * time costs no other call.
  *
  * @param <W> the connections
  */
 final class Combiner<W extends Combiner.Wire> implements Lane, Link {
 
 	/**
-	 * While some wait for replies, another is filled. More make batches smaller; fewer
-	 * leave processors idle: with two, four threads reach two thirds of what they reach
-	 * with four.
+	 * The number of wires. While some wires wait for replies, another wire is filled.
+	 * More wires make batches smaller. Fewer wires leave processors idle: with two wires,
+	 * four threads reach two thirds of the throughput that they reach with four wires.
 	 */
 	static final int WIRES = 4;
 
-	/** More would keep the first of them waiting. */
+	/** The most calls in a batch. A larger batch would keep its first calls waiting. */
 	private static final int MOST_CALLS = 64;
 
 	/**
-	 * What a server takes in even while it reads nothing, so that no leader is stuck in
-	 * sending, which no time-out ends.
+	 * How many bytes of a batch are sent at once. A connection takes in so many bytes
+	 * even while the server reads nothing, so no leader is stuck in sending, which no
+	 * timeout ends.
 	 */
 	private static final int MOST_BYTES = 32_768;
 
@@ -102,7 +103,8 @@ final class Combiner<W extends Combiner.Wire> implements Lane, Link {
 		this.waiting.add(call);
 		try {
 			while (!call.isOver()) {
-				interrupted |= Thread.interrupted(); // It would end every wait at once.
+				interrupted |= Thread.interrupted(); // An interrupt would end every wait
+														// at once.
 				if (call.get() == Call.State.WAITING && takeWire()) {
 					leadUnlessTaken(call);
 				}
@@ -121,7 +123,9 @@ final class Combiner<W extends Combiner.Wire> implements Lane, Link {
 
 	/**
 	 * Waits until a call is over, or a wire may be free, or the thread is interrupted.
-	 * @throws RuntimeException if it has waited long enough
+	 * @throws UnsentException if the deadline is over, and the call was never taken
+	 * @throws QueryTimeoutException if the deadline is over, and a call that was taken
+	 * has no reply
 	 */
 	private void park(Call call) {
 		long left = call.deadline - this.nanoTime.getAsLong();
@@ -137,8 +141,8 @@ final class Combiner<W extends Combiner.Wire> implements Lane, Link {
 	}
 
 	/**
-	 * Leaves the queue, if the call is still in it, whatever has ended the wait.
-	 * @return whether it was never sent
+	 * Takes a call that was not taken yet out of the queue, whatever has ended the wait.
+	 * @return whether the call was never sent
 	 */
 	private boolean leave(Call call) {
 		boolean unsent = call.giveUp();
@@ -169,11 +173,12 @@ final class Combiner<W extends Combiner.Wire> implements Lane, Link {
 		}
 	}
 
-	// The call leaves the queue first: the head of the queue is woken for those behind
-	// it, and a thread that opens a connection cannot see to them.
+	// The call leaves the queue first. The thread at the head of the queue is woken on
+	// behalf of the calls behind, and a thread that opens a connection cannot serve those
+	// calls.
 	private void leadUnlessTaken(Call own) {
 		if (own.take()) {
-			this.waiting.remove(own); // Unless a leader has just come across it there.
+			this.waiting.remove(own); // A leader may have polled the call already.
 			lead(own);
 		}
 		else {
@@ -205,7 +210,7 @@ final class Combiner<W extends Combiner.Wire> implements Lane, Link {
 			long deadline = batch.get(0).deadline + (now - begin);
 			if (deadline - now > this.timeoutNanos / 2 && !this.waiting.isEmpty()) {
 				collect(batch);
-				wakeFirst(); // Of those that are too many for one batch.
+				wakeFirst(); // Some calls may not have fitted into the batch.
 			}
 			batch.forEach((call) -> wire.send(call.command));
 			for (; answered < batch.size(); answered++) {
@@ -216,8 +221,9 @@ final class Combiner<W extends Combiner.Wire> implements Lane, Link {
 			failure = ex;
 		}
 		finally {
-			// Also after an Error, so that no thread waits in vain. The connection first:
-			// a thread whose call has failed may try again at once.
+			// Calls end even after an Error, so that no thread waits in vain. The
+			// connection is given back first: a thread whose call has failed may try
+			// again at once.
 			try {
 				if (answered == batch.size() && !readOnly) {
 					this.wires.giveBack(wire);
@@ -235,8 +241,8 @@ final class Combiner<W extends Combiner.Wire> implements Lane, Link {
 		}
 	}
 
-	// A call is in the batch before it is taken, so that whatever ends this thread it
-	// fails.
+	// A call is put into the batch before the call is taken, so that the call fails
+	// whatever ends this thread.
 	private void collect(List<Call> batch) {
 		int bytes = batch.get(0).bytes();
 		while (batch.size() < MOST_CALLS && bytes < MOST_BYTES) {
@@ -260,21 +266,21 @@ final class Combiner<W extends Combiner.Wire> implements Lane, Link {
 	}
 
 	/**
-	 * A connection, on which the commands of many threads are sent by one at a time.
+	 * A connection on which one thread at a time sends the commands of many threads.
 	 */
 	interface Wire {
 
 		/**
-		 * Sends a command, or keeps it until the next reply is asked for.
+		 * Sends a command, or keeps the command until the next reply is asked for.
 		 */
 		void send(Command command);
 
 		/**
 		 * Waits for the reply of the next command.
 		 * @param command the command
-		 * @param nanos how long
-		 * @return the reply; an error as a {@code RuntimeException}
-		 * @throws RuntimeException if there is none, after which the connection is of no
+		 * @param nanos how long to wait, in nanoseconds
+		 * @return the reply; an error of the server as a {@code RuntimeException}
+		 * @throws RuntimeException if no reply came, after which the connection is of no
 		 * use
 		 */
 		@Nullable Object receive(Command command, long nanos);
@@ -289,16 +295,17 @@ final class Combiner<W extends Combiner.Wire> implements Lane, Link {
 	interface Wires<W> {
 
 		/**
-		 * Borrows one.
-		 * @param nanos how long that may take
-		 * @throws UnsentException if there is none
+		 * Borrows a connection.
+		 * @param nanos how long the borrowing may take, in nanoseconds
+		 * @throws UnsentException if no connection is to be had
 		 */
 		W borrow(long nanos);
 
 		void giveBack(W wire);
 
 		/**
-		 * Takes back one on which replies may still come, or whose server is no master.
+		 * Takes back a connection on which replies may still come, or whose server is no
+		 * master.
 		 */
 		void discard(W wire);
 
@@ -307,11 +314,12 @@ final class Combiner<W extends Combiner.Wire> implements Lane, Link {
 	}
 
 	/**
-	 * A command that a thread wants to have sent, by itself or by another.
+	 * A command that a thread wants to have sent, by this thread or by another thread.
 	 * <p>
-	 * States: waiting; taken, by the one thread that sends it; over, with replies or a
-	 * failure; given up, by its own thread, so that it is never sent. What it has in the
-	 * end is written by the thread that has taken it, before it is over.
+	 * States: waiting; taken, by the one thread that sends the command; over, with a
+	 * reply or a failure; given up, by the call's own thread, so that the command is
+	 * never sent. The thread that has taken the call writes the reply or the failure
+	 * before the call is over.
 	 */
 	private static final class Call extends AtomicReference<Call.State> {
 
@@ -354,8 +362,8 @@ final class Combiner<W extends Combiner.Wire> implements Lane, Link {
 		}
 
 		/**
-		 * Reads its reply, which is the next.
-		 * @return whether the server says that it is no master
+		 * Reads the next reply, which is the reply of this call.
+		 * @return whether the reply says that the server is no master
 		 */
 		private boolean receive(Wire wire, long nanos) {
 			Object reply = wire.receive(this.command, nanos);
@@ -365,9 +373,9 @@ final class Combiner<W extends Combiner.Wire> implements Lane, Link {
 		}
 
 		/**
-		 * Ends it without a reply.
-		 * @param failure why, as its own thread may throw it: that of another thread is
-		 * only the cause
+		 * Ends the call without a reply.
+		 * @param failure the failure. The call's own thread throws the failure; another
+		 * thread throws a new exception with the failure as the cause
 		 */
 		private void fail(RuntimeException failure) {
 			this.failure = (this.thread == Thread.currentThread()) ? failure : new RedisConnectionFailureException(

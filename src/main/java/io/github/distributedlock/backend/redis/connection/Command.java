@@ -5,37 +5,38 @@ import java.util.Arrays;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A command for the node that serves a key. What is no {@code byte[]} is sent as its
- * text.
+ * A command for the node that serves a key. An argument that is no {@code byte[]} is sent
+ * as text.
  *
- * @param key a key of the node that is to carry it out: one of the arguments, the same
- * object, unless none of them is a key
- * @param arguments all that follows the verb, which nobody changes
- * @param next what is sent together with it, before its reply is awaited; mostly nothing
+ * @param key a key of the node that is to carry the command out: one of the arguments,
+ * the same object, unless no argument is a key
+ * @param arguments all arguments after the verb, which nobody changes
+ * @param next the command that is sent together with this one, before the reply of this
+ * one is awaited; mostly {@code null}
  */
 public record Command(Verb verb, byte[] key, byte[][] arguments, @Nullable Command next) {
 
 	/**
-	 * A command whose first argument is the key.
+	 * Creates a command whose first argument is the key.
 	 */
 	public static Command of(Verb verb, byte[] key, Object... more) {
 		return new Command(verb, key, arguments(more, key), null);
 	}
 
 	/**
-	 * A command of which no argument is a key.
-	 * @param key a key of the node that is to carry it out
+	 * Creates a command without a key among the arguments.
+	 * @param key a key of the node that is to carry the command out
 	 */
 	public static Command at(byte[] key, Verb verb, Object... arguments) {
 		return new Command(verb, key, arguments(arguments), null);
 	}
 
 	/**
-	 * A script.
+	 * Creates a command that runs a script.
 	 * @param verb {@code EVAL} or {@code EVALSHA}
-	 * @param script its source or digest
-	 * @param keys how many of the rest are keys, one at least
-	 * @param keysAndArguments the rest
+	 * @param script the source or the digest of the script
+	 * @param keys how many of the other arguments are keys, at least one
+	 * @param keysAndArguments the keys, and then the other arguments
 	 */
 	public static Command script(Verb verb, byte[] script, int keys, Object... keysAndArguments) {
 		byte[][] arguments = arguments(keysAndArguments, script, KeyNames.number(keys));
@@ -43,8 +44,8 @@ public record Command(Verb verb, byte[] key, byte[][] arguments, @Nullable Comma
 	}
 
 	/**
-	 * Sends another one with it, so that the sender cannot die in between. The reply is
-	 * that of the last one, or the first error.
+	 * Returns this command together with another, so that the sender cannot die between
+	 * the two. The reply is the reply of the last command, or the first error.
 	 */
 	public Command with(Command next) {
 		return new Command(this.verb, this.key, this.arguments, next);
@@ -60,7 +61,7 @@ public record Command(Verb verb, byte[] key, byte[][] arguments, @Nullable Comma
 	}
 
 	/**
-	 * What a command does.
+	 * The name of a command.
 	 */
 	public enum Verb {
 
@@ -70,7 +71,7 @@ public record Command(Verb verb, byte[] key, byte[][] arguments, @Nullable Comma
 		private final byte[] bytes = KeyNames.bytes(name());
 
 		/**
-		 * Its name as it is sent.
+		 * Returns the name in the form that is sent.
 		 * @return the name, which nobody changes
 		 */
 		public byte[] bytes() {

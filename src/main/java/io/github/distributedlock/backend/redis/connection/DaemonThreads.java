@@ -3,8 +3,9 @@ package io.github.distributedlock.backend.redis.connection;
 import org.springframework.core.task.SimpleAsyncTaskExecutor;
 
 /**
- * Threads of this package. They inherit neither the {@link InheritableThreadLocal}s nor
- * the class loader of the request that happens to start them: they work for others, too.
+ * Creates the threads of this package. A thread inherits neither the
+ * {@link InheritableThreadLocal}s nor the class loader of the request that happens to
+ * start the thread, since the thread works for other requests, too.
  */
 final class DaemonThreads {
 

@@ -7,7 +7,7 @@ import java.util.function.UnaryOperator;
 import org.springframework.aop.support.AopUtils;
 
 /**
- * The settings of the application's client, but for some.
+ * Derives settings from the settings of the application's client.
  */
 final class DerivedSettings {
 
@@ -18,8 +18,9 @@ final class DerivedSettings {
 	 * Overrides some answers of the application's client configuration, by a proxy, since
 	 * the methods of the interface differ between the versions of Spring Data.
 	 * @param type the interface of the configuration
-	 * @param application the application's
-	 * @param answers from the name of a method to what becomes of its answer
+	 * @param application the configuration of the application
+	 * @param answers functions of the answers of the application's configuration, by the
+	 * name of the method
 	 * @param <C> the type of the configuration
 	 * @return the configuration to derive with
 	 */

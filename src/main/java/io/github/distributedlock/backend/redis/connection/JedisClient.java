@@ -40,7 +40,7 @@ final class JedisClient implements SignalConnector {
 	private static final Logger logger = LoggerFactory.getLogger(JedisClient.class);
 
 	/**
-	 * As many steps as may have a connection of their own at once; more of them wait
+	 * How many steps may have a connection of their own at once. Further steps wait for
 	 * their turn. Each command in a cluster is such a step, at one node.
 	 */
 	private static final int COMMANDS = 64;
@@ -149,15 +149,17 @@ final class JedisClient implements SignalConnector {
 	}
 
 	private SignalConnector sentinel(RedisStandaloneConfiguration sentinel) {
-		// Fields are a list there, whatever the application speaks with its servers.
+		// With a Sentinel always version 2 of the protocol, in which fields are a list,
+		// whatever version the application uses with its servers.
 		JedisClientConfig settings = settings((client) -> new JedisConnectionFactory(sentinel, client),
 				(builder) -> builder.protocol(null));
 		HostAndPort address = new HostAndPort(sentinel.getHostName(), sentinel.getPort());
 		return () -> new Connected(connect(address, settings, () -> true));
 	}
 
-	// Only Spring Data can turn its settings into those of Jedis, and it does not hand
-	// them out, but to a customizer. So a factory is asked that is never started.
+	// Only Spring Data can turn its settings into settings of Jedis, and Spring Data
+	// hands these only to a customizer. So a factory that is never started calls a
+	// customizer here.
 	private JedisClientConfig settings(Function<JedisClientConfiguration, JedisConnectionFactory> factory,
 			JedisClientConfigBuilderCustomizer last) {
 		AtomicReference<DefaultJedisClientConfig.@Nullable Builder> settings = new AtomicReference<>();
@@ -178,7 +180,7 @@ final class JedisClient implements SignalConnector {
 	}
 
 	/**
-	 * A connection to subscribe by, which blocks the thread that listens.
+	 * A connection for subscriptions. Listening blocks the calling thread.
 	 */
 	static final class Connected extends BinaryJedisPubSub implements SignalConnection {
 
@@ -217,7 +219,7 @@ final class JedisClient implements SignalConnector {
 			}
 		}
 
-		// Jedis opens one again that was closed before it has subscribed.
+		// Jedis reopens a connection that was closed before the subscription began.
 		@Override
 		public void onSubscribe(byte[] channel, int count) {
 			if (this.closed.get()) {

@@ -19,18 +19,24 @@ import redis.clients.jedis.exceptions.JedisException;
 import org.springframework.data.redis.connection.jedis.JedisExceptionConverter;
 
 /**
- * A Jedis connection, for one thread.
+ * A Jedis connection, for one thread at a time.
  */
 final class JedisLink extends PooledLane.Pooled implements Combiner.Wire {
 
 	private static final Logger logger = LoggerFactory.getLogger(JedisLink.class);
 
-	/** After that it is asked whether it is still there, which takes a round trip. */
+	/**
+	 * How long a connection may be idle without a check. The check is a PING, which takes
+	 * a round trip.
+	 */
 	private static final long CHECK_IDLE_NANOS = TimeUnit.SECONDS.toNanos(1);
 
 	private static final JedisExceptionConverter EXCEPTIONS = new JedisExceptionConverter();
 
-	/** A server takes in so much even while it reads nothing. More may block. */
+	/**
+	 * How many bytes are sent without a guard. A connection takes in so many bytes even
+	 * while the server reads nothing. Sending more may block.
+	 */
 	private static final int UNGUARDED_BYTES = 32_768;
 
 	private final Connection connection;
@@ -41,10 +47,10 @@ final class JedisLink extends PooledLane.Pooled implements Combiner.Wire {
 
 	private final BooleanSupplier leadsToMaster;
 
-	/** What was sent since the last reply. */
+	/** The number of bytes that were sent since the last reply. */
 	private int unanswered;
 
-	/** Aborts the connection unless it is completed in time. */
+	/** The guard, which aborts the connection unless completed in time. */
 	private @Nullable CompletableFuture<Void> guard;
 
 	/**
@@ -63,8 +69,8 @@ final class JedisLink extends PooledLane.Pooled implements Combiner.Wire {
 		return this.connection;
 	}
 
-	// What the server, or something on the way, closed meanwhile shows only when it is
-	// used, and a command must not be sent twice.
+	// A connection that the server, or a device on the way, has closed meanwhile shows
+	// that only when used, and a command must not be sent twice.
 	@Override
 	boolean isUsable(long idleNanos, long nanos) {
 		return !isBroken() && this.leadsToMaster.getAsBoolean() && idleNanos < LONGEST_IDLE_NANOS
@@ -77,7 +83,7 @@ final class JedisLink extends PooledLane.Pooled implements Combiner.Wire {
 			return this.connection.ping();
 		}
 		catch (JedisDataException ex) {
-			return true; // Also if the user may not ask.
+			return true; // A refusal of PING is an answer, too.
 		}
 		catch (JedisException ex) {
 			this.connection.setBroken();
@@ -113,7 +119,7 @@ final class JedisLink extends PooledLane.Pooled implements Combiner.Wire {
 			this.connection.sendCommand(command.verb()::bytes, command.arguments());
 		}
 		catch (JedisConnectionException ex) {
-			// Its message may be the server's answer to a command that was sent before.
+			// The message may be the server's answer to an earlier command.
 			throw translated(
 					new JedisConnectionException("the connection was lost while commands were sent", ex.getCause()));
 		}
@@ -125,7 +131,8 @@ final class JedisLink extends PooledLane.Pooled implements Combiner.Wire {
 		}
 	}
 
-	// No time-out of a socket ends a thread that is stuck in sending.
+	// No timeout of a socket ends a thread that is stuck in sending, so a guard aborts
+	// the connection after two command timeouts.
 	private void guard(Command command) {
 		for (byte[] argument : command.arguments()) {
 			this.unanswered += argument.length;
@@ -171,7 +178,8 @@ final class JedisLink extends PooledLane.Pooled implements Combiner.Wire {
 		}
 	}
 
-	// As seldom as possible: in a batch, only a reply that takes its time changes it.
+	// The timeout is set as seldom as possible: in a batch, only a slow reply changes the
+	// timeout.
 	private void limit(long nanos) {
 		int millis = (int) Math.max(1, TimeUnit.NANOSECONDS.toMillis(nanos + 999_999));
 		if (this.connection.getSoTimeout() != millis) {
@@ -179,7 +187,7 @@ final class JedisLink extends PooledLane.Pooled implements Combiner.Wire {
 		}
 	}
 
-	// A transaction's replies, one of which may be an error.
+	// Throws the first error among the replies of a transaction.
 	private static @Nullable Object withoutError(@Nullable Object reply) {
 		if (reply instanceof List<?> replies) {
 			for (Object one : replies) {

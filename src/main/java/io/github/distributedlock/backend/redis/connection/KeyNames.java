@@ -10,9 +10,9 @@ import org.springframework.data.redis.connection.ClusterSlotHashUtil;
  * The names of a lock and its companions in Redis.
  * <p>
  * Invariants: two keys never share a name, no lock has the name of a companion, and the
- * companions of a key are in the slot of its lock. A key with its own non-empty
- * <code>{tag}</code> is kept as it is behind <code>::</code>, any other is put in braces,
- * with its own braces escaped.
+ * companions of a key are in the slot of its lock. A key with a non-empty
+ * <code>{tag}</code> follows <code>::</code> unchanged. Any other key is put in braces,
+ * with the braces of the key escaped.
  */
 public final class KeyNames {
 
@@ -73,15 +73,15 @@ public final class KeyNames {
 	}
 
 	/**
-	 * What all keys match.
-	 * @return a pattern as in rules of access
+	 * Returns a pattern that the names of all Redis keys match.
+	 * @return the pattern, in the form of access rules
 	 */
 	public String pattern() {
 		return this.prefix + "*";
 	}
 
 	/**
-	 * What the channel of each instance begins with.
+	 * Returns the common beginning of the channels of all instances.
 	 * @return the name of the channel without the instance
 	 */
 	public String channels() {
@@ -89,7 +89,7 @@ public final class KeyNames {
 	}
 
 	/**
-	 * The slot of a cluster that has the lock and its companions.
+	 * Returns the slot of a cluster that has the lock and the companions of the lock.
 	 * @param key the user's key
 	 * @return the slot
 	 */
@@ -128,7 +128,7 @@ public final class KeyNames {
 		return true;
 	}
 
-	// Half a surrogate pair has no UTF-8: Java would write '?' for each of them.
+	// A lone surrogate has no UTF-8: Java would write '?' for each of them.
 	private static String escape(MatchResult found) {
 		int one = found.group().charAt(0);
 		return (one < 128) ? String.format("%%%02X", one) : "%u" + Integer.toHexString(one);

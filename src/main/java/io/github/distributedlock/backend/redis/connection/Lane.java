@@ -6,25 +6,26 @@ import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Connections of one purpose, so that no other purpose's traffic delays it. Opened at
- * first use.
+ * The connections for one purpose, so that the traffic for another purpose causes no
+ * delay. Connections are opened at first use.
  */
 public interface Lane {
 
 	/**
 	 * Runs a step, once.
-	 * @param step what is to be done by a link, which is lent for as long as it lasts
-	 * @param <T> the type of its answer
-	 * @return its answer
+	 * @param step the step, which borrows a link until the step ends
+	 * @param <T> the type of the answer
+	 * @return the answer of the step
 	 */
 	<T> @Nullable T run(Function<Link, @Nullable T> step);
 
 	void close();
 
 	/**
-	 * Does something in a thread that may be interrupted already. It could not wait for a
-	 * connection or a reply, and so not release its lock, and a virtual thread would lose
-	 * the connection that it uses. So it is interrupted again only afterwards.
+	 * Runs an action without the interrupt that the thread may have, and restores the
+	 * interrupt afterwards. An interrupted thread could not wait for a connection or a
+	 * reply, and so could not release its lock. An interrupted virtual thread would lose
+	 * the connection in use.
 	 */
 	static <T extends @Nullable Object> T withoutInterrupt(Supplier<T> action) {
 		boolean interrupted = Thread.interrupted();

@@ -8,20 +8,20 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Connections of one kind.
+ * The connections of one kind.
  *
- * @param commands for what callers wait for
- * @param renewals for renewals alone, which a flood of callers must not delay
+ * @param commands the lane for steps that callers wait for
+ * @param renewals the lane for renewals alone, which a flood of callers must not delay
  */
 public record Lanes(Lane commands, Lane renewals) {
 
 	private static final Logger logger = LoggerFactory.getLogger(Lanes.class);
 
 	/**
-	 * Creates them.
-	 * @param commands for what callers wait for
-	 * @param renewals for renewals, which use the others where the server has no
-	 * connection left to give
+	 * Creates the lanes.
+	 * @param commands the lane for steps that callers wait for
+	 * @param renewals the lane for renewals, which fall back to the other lane if the
+	 * server has no connection left to give
 	 */
 	public Lanes {
 		renewals = new Renewals(renewals, commands);
@@ -33,13 +33,14 @@ public record Lanes(Lane commands, Lane renewals) {
 	}
 
 	/**
-	 * Connections for renewals, with others to fall back on: a server that has no
-	 * connection left to give, or takes its time, must not cost a lock, for which there
-	 * was one.
+	 * A lane for renewals that falls back to another lane. A lock was acquired by a
+	 * connection, so a server that has no further connection to give, or gives one late,
+	 * must not cost the lock.
 	 * <p>
 	 * States: not open; being opened in the background, by one thread; open. Renewals use
-	 * the others until it is open, and whenever it turns out to be closed and cannot be
-	 * opened again. An opening that fails is tried again by the next renewal.
+	 * the other lane until this lane is open, and whenever this lane turns out to be
+	 * closed and cannot be opened again. After an opening that failed, the next renewal
+	 * tries again.
 	 */
 	private static final class Renewals implements Lane {
 
@@ -84,10 +85,10 @@ public record Lanes(Lane commands, Lane renewals) {
 			}
 		}
 
-		// Of the nodes of a cluster, one may have no connection left to give while others
-		// have. A renewal that was carried out after all does no harm when it is
-		// repeated. What took a command timeout must not take a second one, and what a
-		// server refused once it refuses again.
+		// One node of a cluster may have no connection left to give while other nodes
+		// have. Repeating a renewal that was carried out after all does no harm. But a
+		// renewal that took a command timeout must not take a second one, and a server
+		// that refused once refuses again.
 		private static boolean couldNotBeSent(RuntimeException failure) {
 			return failure instanceof UnsentException || !RedisFailures.isTimeout(failure)
 					&& RedisRefusal.of(failure) == null && !RedisRefusal.isError(failure);

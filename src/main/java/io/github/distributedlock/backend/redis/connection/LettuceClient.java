@@ -43,21 +43,22 @@ import org.springframework.data.redis.connection.lettuce.LettuceConnectionFactor
 import org.springframework.data.redis.connection.lettuce.RedisCredentialsProviderFactory;
 
 /**
- * Derives connections from the application's Lettuce factory. They share its threads, if
- * it was given any.
+ * Derives connections from the application's Lettuce factory. The connections share the
+ * client resources, and so the threads, that the application gave to the factory, if any.
  * <p>
- * Spring Data turns its settings into a client of Lettuce, of which there is one for each
- * server that is, or was, the master. The connections are Lettuce's own.
+ * Spring Data turns the settings into a client of Lettuce. Each server that is, or was,
+ * the master has a client. The connections are Lettuce's own.
  */
 final class LettuceClient implements SignalConnector {
 
-	/** As many steps may have a connection of their own at once. */
+	/** How many steps may have a connection of their own at once. */
 	private static final int EXCLUSIVE = 8;
 
 	/**
-	 * One that the server refuses may be closed before Lettuce has seen why: about one in
-	 * 10 on a busy machine. One may be handed out before it takes commands: about one in
-	 * 20,000.
+	 * How often an opening without an explained failure is tried. A connection that the
+	 * server refuses may be closed before Lettuce has seen the reason: about one in 10 on
+	 * a busy machine. Lettuce may hand out a connection before the connection takes
+	 * commands: about one in 20,000.
 	 */
 	private static final int OPENINGS = 5;
 
@@ -73,11 +74,12 @@ final class LettuceClient implements SignalConnector {
 
 	private final BoundedOpener opener;
 
-	/** By the server. */
+	/** The factories, each with a client, by server. */
 	private final Map<RedisConfiguration, LettuceConnectionFactory> clients = new HashMap<>();
 
 	/**
-	 * How many lanes lead to a node of the cluster. With the last one its client ends.
+	 * How many lanes lead to each node of the cluster. The client of a node ends with the
+	 * last lane.
 	 */
 	private final Map<String, Integer> lanes = new HashMap<>();
 
@@ -111,7 +113,8 @@ final class LettuceClient implements SignalConnector {
 				(client.application.getDatabase() != 0) ? "+select" : "", client::close);
 	}
 
-	// The one getter for a server answers localhost:6379 for every other kind.
+	// Reads a private field: the getter for a single server answers localhost:6379 for
+	// every other kind of configuration.
 	private static RedisConfiguration serverOf(LettuceConnectionFactory application) {
 		RedisConfiguration server = (RedisConfiguration) Objects
 			.requireNonNull(new DirectFieldAccessor(application).getPropertyValue("configuration"));
@@ -139,7 +142,7 @@ final class LettuceClient implements SignalConnector {
 				this.timeout, () -> true), this.timeout);
 	}
 
-	// A subscription to the node ends with the client, and begins anew at another one.
+	// A subscription to the node ends with the client, and begins anew at another node.
 	private void left(String node) {
 		LettuceConnectionFactory unused;
 		synchronized (this) {
@@ -176,7 +179,7 @@ final class LettuceClient implements SignalConnector {
 		return (master != null) ? server(SentinelMaster.standalone(master)) : this.server;
 	}
 
-	// With all but the address as the application has it.
+	// Takes all settings but the address from the application.
 	private RedisStandaloneConfiguration server(RedisStandaloneConfiguration server) {
 		server.setDatabase(RedisConfiguration.getDatabaseOrElse(this.server, () -> 0));
 		server.setUsername(RedisConfiguration.getUsernameOrElse(this.server, () -> null));
@@ -189,7 +192,8 @@ final class LettuceClient implements SignalConnector {
 		return open(serverNow(namedMaster()), settings(), (client) -> client.connectPubSub(ByteArrayCodec.INSTANCE));
 	}
 
-	// Of the same kind as the lanes': Lettuce needs 70 ms to load the other one.
+	// The connection is of the same kind as the connections of the lanes: Lettuce needs
+	// 70 ms to load the other kind.
 	@Override
 	public SignalConnection openForCommands() {
 		return openForCommands(serverNow(namedMaster()), settings());
@@ -238,7 +242,8 @@ final class LettuceClient implements SignalConnector {
 		return connected(this.opener, server, settings, kind);
 	}
 
-	// Asked for an answer first. Any will do, also that the user may not ask.
+	// A connection counts as open once the server has answered a PING. Any answer will
+	// do, even a refusal of PING.
 	private <C extends StatefulRedisConnection<byte[], byte[]>> C connected(BoundedOpener opener,
 			RedisConfiguration server, LettuceClientConfiguration settings, Function<RedisClient, C> kind) {
 		RedisClient client = client(server, settings);
@@ -276,8 +281,8 @@ final class LettuceClient implements SignalConnector {
 			.anyMatch((word) -> RedisRefusal.saysIn(failure, word));
 	}
 
-	// The application's factory of credentials is asked for those of what the application
-	// has configured, and not for those of a node or of the master of the moment.
+	// The application's factory of credentials is asked for the server that the
+	// application has configured, and not for a node or for the present master.
 	private LettuceClientConfiguration settings() {
 		return settings((application) -> application.createCredentialsProvider(this.server));
 	}
@@ -302,10 +307,11 @@ final class LettuceClient implements SignalConnector {
 		return resources;
 	}
 
-	// A connection that reconnects sends again what was under way, and a SET NX that had
-	// succeeded would answer that the lock is busy. It also waits for up to 30 s before
-	// it reconnects. So ours do not; lanes open new ones. Each thread watches the time of
-	// its command itself; Lettuce would set a timer for each.
+	// A connection that reconnects sends pending commands again, and a SET NX that had
+	// succeeded would answer that the lock is busy. Lettuce also waits for up to 30 s
+	// before a reconnect. So these connections do not reconnect; lanes open new
+	// connections. Each thread watches the time of its own command, while Lettuce would
+	// set a timer for each command.
 	private ClientOptions options(ClientOptions application) {
 		SocketOptions socket = application.getSocketOptions()
 			.mutate()
@@ -318,7 +324,7 @@ final class LettuceClient implements SignalConnector {
 			.build();
 	}
 
-	// The end of a client waits for its event loops without bound.
+	// Lettuce waits without bound for the event loops when a client ends.
 	private synchronized void close() {
 		this.closed = true;
 		List<LettuceConnectionFactory> clients = List.copyOf(this.clients.values());
@@ -331,7 +337,7 @@ final class LettuceClient implements SignalConnector {
 		});
 	}
 
-	/** What is asked of the application's factory of credentials. */
+	/** A call of the application's factory of credentials. */
 	private interface Credentials {
 
 		@Nullable RedisCredentialsProvider from(RedisCredentialsProviderFactory application);
@@ -339,8 +345,8 @@ final class LettuceClient implements SignalConnector {
 	}
 
 	/**
-	 * A connection to subscribe by. Lettuce subscribes, and returns at once, so the
-	 * thread that listens has to watch whether the connection still stands.
+	 * A connection for subscriptions. Lettuce subscribes, and returns at once, so the
+	 * listening thread has to watch whether the connection still stands.
 	 */
 	private record Connected(StatefulRedisConnection<byte[], byte[]> connection, Link link,
 			AtomicBoolean closed) implements SignalConnection {
@@ -378,7 +384,8 @@ final class LettuceClient implements SignalConnector {
 				throw LettuceLink.translated(ex);
 			}
 			while (this.connection.isOpen()) {
-				// What is heard makes it quick, looking makes it certain.
+				// The event of the disconnection ends the wait at once; a look each
+				// second ends the wait for certain.
 				LockSupport.parkNanos(LOOK_NANOS);
 			}
 		}

@@ -21,18 +21,20 @@ import io.netty.buffer.ByteBuf;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A command, which knows whether the client has begun to write it.
+ * A command that knows whether the client has begun to write the command.
  * <p>
- * States: new; sent, when the client has begun to write it; given up, by the thread that
- * waits no more. Invariant: what was given up before it was sent is never sent. Should
- * the client have begun with it nevertheless, it sends a PING, since it expects one more
- * reply by then.
+ * States: new; sent, when the client has begun to write the command; given up, by the
+ * thread that waits no more. Invariant: a command that was given up before the client
+ * wrote it is never sent. If the client writes a given-up command nevertheless, a PING is
+ * sent instead, since the client expects one more reply by then.
  */
 final class LettuceCommand extends AsyncCommand<byte[], byte[], List<Object>> {
 
 	private static final byte[] PING = KeyNames.bytes("*1\r\n$4\r\nPING\r\n");
 
-	/** New as long as it has none; {@code false} if it was given up. */
+	/**
+	 * The state: {@code null} if new, {@code true} if sent, {@code false} if given up.
+	 */
 	private final AtomicReference<@Nullable Boolean> sent = new AtomicReference<>();
 
 	LettuceCommand(ProtocolKeyword verb, CommandArgs<byte[], byte[]> arguments) {
@@ -55,23 +57,23 @@ final class LettuceCommand extends AsyncCommand<byte[], byte[], List<Object>> {
 	}
 
 	/**
-	 * Ensures that it is not sent any more.
-	 * @return {@code false} if it was
+	 * Ensures that the command will not be sent.
+	 * @return {@code false} if the command was sent already
 	 */
 	boolean giveUp() {
 		return !decide(false);
 	}
 
 	/**
-	 * Waits for the reply, also if the thread is interrupted.
-	 * @throws RedisException if there is none, or an error
+	 * Waits for the reply, even if the thread is interrupted.
+	 * @throws RedisException if no reply comes, or the reply is an error
 	 */
 	@Nullable Object await(long nanos) {
 		try {
 			Uninterrupted.get(this, nanos);
 		}
 		catch (ExecutionException | CancellationException ex) {
-			// Translated below.
+			// The failure is translated below.
 		}
 		catch (TimeoutException ex) {
 			cancel(true);
@@ -79,7 +81,7 @@ final class LettuceCommand extends AsyncCommand<byte[], byte[], List<Object>> {
 		}
 		try {
 			List<@Nullable Object> replies = LettuceFutures.awaitOrCancel(this, 1, TimeUnit.NANOSECONDS);
-			// Lettuce leaves out QUEUED.
+			// Lettuce leaves QUEUED out of the replies.
 			return ((Reply) getOutput()).list ? replies : replies.isEmpty() ? null : replies.get(0);
 		}
 		catch (CancellationException ex) {
@@ -88,9 +90,9 @@ final class LettuceCommand extends AsyncCommand<byte[], byte[], List<Object>> {
 	}
 
 	/**
-	 * A reply of any type, as the server sends it. Other outputs of Lettuce fail on a
-	 * reply of another type than theirs, after the server has carried the command out.
-	 * This one has one that is no list as the only element of a list.
+	 * A reply of any type, unchanged. Other outputs of Lettuce fail on a reply of an
+	 * unexpected type, after the server has carried the command out. This output keeps a
+	 * reply that is no list as the only element of a list.
 	 */
 	private static final class Reply extends NestedMultiOutput<byte[], byte[]> {
 

@@ -14,10 +14,10 @@ import org.springframework.dao.QueryTimeoutException;
 /**
  * One Lettuce connection that all threads share.
  * <p>
- * The connection does not reconnect by itself. A thread that finds it closed has another
- * one opened. An open connection is closed if a command got no reply in a whole command
- * timeout, and no other command did either: nothing else tells a connection that was
- * dropped silently. It is also closed if the server says that it is no master any more.
+ * The connection does not reconnect by itself. A thread that finds the connection closed
+ * has another one opened. An open connection is closed if no command got a reply in a
+ * whole command timeout: nothing else tells that a connection was dropped silently. A
+ * connection is also closed if the server says that the server is no master any more.
  */
 final class LettuceLane implements Lane {
 
@@ -48,7 +48,7 @@ final class LettuceLane implements Lane {
 			catch (DataAccessException ex) {
 				boolean useless = link != null && (ex.contains(QueryTimeoutException.class) && link.isSilent()
 						|| RedisRefusal.READONLY.isIn(ex));
-				// Not a connection that another thread has opened meanwhile.
+				// Another thread may have opened a new connection meanwhile, which stays.
 				if (useless && this.link.compareAndSet(link, null)) {
 					Objects.requireNonNull(link).close();
 				}
@@ -58,8 +58,8 @@ final class LettuceLane implements Lane {
 	}
 
 	/**
-	 * Opens the connection, unless it is open. Of several that are opened at the same
-	 * time the first is kept.
+	 * Opens the connection, unless the connection is open. If several connections are
+	 * opened at the same time, the first one is kept.
 	 */
 	private LettuceLink open() {
 		LettuceLink before = this.link.get();

@@ -27,8 +27,8 @@ import org.slf4j.LoggerFactory;
 import org.springframework.data.redis.connection.lettuce.LettuceExceptionConverter;
 
 /**
- * A Lettuce connection, which many threads may share: Lettuce writes what they send at
- * the same time together.
+ * A Lettuce connection, which many threads may share: Lettuce writes commands of the same
+ * moment together.
  */
 final class LettuceLink extends PooledLane.Pooled {
 
@@ -57,7 +57,7 @@ final class LettuceLink extends PooledLane.Pooled {
 		this.leadsToMaster = leadsToMaster;
 	}
 
-	// It notices by itself what the server has closed.
+	// Lettuce notices by itself that the server has closed the connection.
 	@Override
 	boolean isUsable(long idleNanos, long nanos) {
 		return !isBroken() && this.leadsToMaster.getAsBoolean() && idleNanos < LONGEST_IDLE_NANOS;
@@ -76,9 +76,9 @@ final class LettuceLink extends PooledLane.Pooled {
 		return System.nanoTime() - this.repliedAt >= this.timeoutNanos;
 	}
 
-	// Lettuce waits for its event loop, which the application may have blocked. The end
-	// of the client warns of a connection that is being closed, so this waits for a
-	// moment.
+	// Lettuce closes in its event loop, which the application may have blocked, so the
+	// wait is bounded. Without any wait, a client that ends would warn of a connection
+	// that is still being closed.
 	@Override
 	void close() {
 		if (this.closed.compareAndSet(false, true)) {
@@ -124,7 +124,7 @@ final class LettuceLink extends PooledLane.Pooled {
 		}
 	}
 
-	// They are sent in their order. After one that is sent the others have to follow,
+	// Commands are sent in order. Once one command was sent, the others have to follow,
 	// such as the PEXPIRE of a new key, so none of them is given up.
 	private static boolean isGivenUp(List<LettuceCommand> commands) {
 		return commands.stream().allMatch((command) -> {
@@ -149,8 +149,9 @@ final class LettuceLink extends PooledLane.Pooled {
 	}
 
 	/**
-	 * MULTI and EXEC are in lower case, so that Lettuce takes them for any other command:
-	 * it would keep what is sent between them, replies and refusals.
+	 * The name of a command. MULTI and EXEC are in lower case, so that Lettuce treats
+	 * them as ordinary commands: Lettuce would keep back the replies and refusals of the
+	 * commands between them.
 	 */
 	private static final class Keyword implements ProtocolKeyword {
 

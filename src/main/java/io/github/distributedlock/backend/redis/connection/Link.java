@@ -8,15 +8,15 @@ import org.springframework.dao.InvalidDataAccessResourceUsageException;
 
 /**
  * Sends commands and waits for the replies, no longer than a command timeout. Many
- * threads may share a link, unless it was lent for a step of several commands that need a
- * connection of their own.
+ * threads may share a link, unless the link was lent for a step of several commands that
+ * need a connection of their own.
  * <p>
  * A reply is a {@code Long}, a {@code byte[]}, a {@code List} of replies, a
- * {@code Double} in the third version of the protocol, or {@code null}; a status is
+ * {@code Double} in version 3 of the protocol, or {@code null}; a status is
  * {@code byte[]} or text. An error reply, and any failure of the client, is thrown: an
- * {@linkplain UnsentException unsent} command was certainly not carried out, and one
- * without a reply may have been. No command is sent twice, unless a node of a cluster
- * redirects it.
+ * {@linkplain UnsentException unsent} command was certainly not carried out, and a
+ * command without a reply may have been. No command is sent twice, unless a node of a
+ * cluster redirects the command.
  */
 public interface Link {
 
@@ -24,7 +24,8 @@ public interface Link {
 	 * Sends a command.
 	 * @param command the command
 	 * @return the reply
-	 * @throws org.springframework.dao.DataAccessException if there is none, or an error
+	 * @throws org.springframework.dao.DataAccessException if no reply comes, or the reply
+	 * is an error
 	 */
 	default @Nullable Object call(Command command) {
 		Object reply = exchange(command);
@@ -38,12 +39,12 @@ public interface Link {
 	 * Sends a command, as {@link #call} does.
 	 * @param command the command
 	 * @return the reply, or a {@code RuntimeException} if the reply is an error
-	 * @throws org.springframework.dao.DataAccessException if there is none
+	 * @throws org.springframework.dao.DataAccessException if no reply comes
 	 */
 	@Nullable Object exchange(Command command);
 
 	/**
-	 * Whether it leads to a cluster, where a script must keep to one slot.
+	 * Returns whether the link leads to a cluster, where a script must keep to one slot.
 	 */
 	default boolean isCluster() {
 		return false;
@@ -60,7 +61,7 @@ public interface Link {
 
 	/**
 	 * Sends a command whose reply is a status or nothing.
-	 * @return whether it is a status
+	 * @return whether the reply is a status
 	 */
 	default boolean ok(Command command) {
 		return call(command) != null;
@@ -77,7 +78,7 @@ public interface Link {
 
 	/**
 	 * Sends a command whose reply is a list.
-	 * @return the replies in it
+	 * @return the replies in the list
 	 */
 	default List<?> list(Command command) {
 		Object reply = call(command);

@@ -11,16 +11,16 @@ import io.github.distributedlock.backend.Waiter;
 import org.jspecify.annotations.Nullable;
 
 /**
- * How holders and waiters are written in Redis. The scripts know it, too: see
- * {@code lib-lock.lua} and {@code lib-waiters.lua}.
+ * The form of holders and waiters in Redis. The scripts use the same form: see
+ * {@code lib-lock.lua} and {@code lib-grant.lua}.
  * <p>
  * A lock is a string: an owner token, {@code reserved:} and a waiter, or {@code parked:}
- * and an owner token. While it is shared, it is a sorted set of {@code shared:} and an
- * owner token, {@code reserved:} and an instance, and {@code parked:} and an owner token.
- * While owners with permits have it, it is a sorted set of what a string would be, each
+ * and an owner token. A shared lock is a sorted set of {@code shared:} and an owner
+ * token, {@code reserved:} and an instance, and {@code parked:} and an owner token. A
+ * lock whose owners have permits is a sorted set of the same texts as in the string, each
  * behind {@code permit:}. A waiter is an instance; {@code shared:} and an instance;
- * {@code permits:}, their number, a colon and an instance; or an owner token, which has a
- * colon.
+ * {@code permits:}, the number of permits, a colon and an instance; or the owner token of
+ * a fair request, which has a colon.
  */
 public final class LockCodec {
 
@@ -38,7 +38,10 @@ public final class LockCodec {
 
 	private static final String RECALL = "recall: ";
 
-	/** With a zero before it if the grant may have been undone. */
+	/**
+	 * The number of a claim, with a zero before the number if the grant may have been
+	 * undone.
+	 */
 	private static final Pattern NUMBER = Pattern.compile("0?[1-9][0-9]{0,17}");
 
 	private LockCodec() {
@@ -47,7 +50,7 @@ public final class LockCodec {
 	/**
 	 * Writes a waiter.
 	 * @param waiter the waiter
-	 * @return its text
+	 * @return the text of the waiter
 	 */
 	public static String text(Waiter waiter) {
 		String ticket = waiter.ticket();
@@ -60,7 +63,7 @@ public final class LockCodec {
 
 	/**
 	 * Reads a waiter.
-	 * @param text its text
+	 * @param text the text of the waiter
 	 * @return the waiter
 	 */
 	public static Waiter waiter(String text) {
@@ -75,14 +78,14 @@ public final class LockCodec {
 	}
 
 	/**
-	 * Reads a message to an instance: the waiter and the user's key; or {@code granted:},
-	 * the number of the claim, its owner, the waiter and the user's key; or
-	 * {@code recall:}, the owner and the user's key. Only the key may have spaces.
-	 * Scripts of a version that undoes a grant which reached nobody write a zero before
-	 * the number. The notification then has the number of no claim, so that the waiter
-	 * asks.
+	 * Reads a message to an instance. The message has the waiter and the user's key; or
+	 * {@code granted:}, the number of the claim, the owner of the claim, the waiter and
+	 * the user's key; or {@code recall:}, the owner and the user's key. Only the key may
+	 * have spaces. Scripts of a version that undoes grants which reached nobody write a
+	 * zero before the number. The notification then has the number 0, which no claim has,
+	 * so that the waiter asks.
 	 * @param message the message
-	 * @return the notification, {@code null} if it is none
+	 * @return the notification, {@code null} if the message is none
 	 */
 	public static @Nullable ReleaseNotification notification(String message) {
 		if (message.startsWith(RECALL)) {
@@ -102,7 +105,7 @@ public final class LockCodec {
 	}
 
 	/**
-	 * The value of a lock that is kept for a waiter.
+	 * Returns the value of a lock that is reserved for a waiter.
 	 * @param waiter the waiter
 	 * @return the value
 	 */
@@ -111,8 +114,8 @@ public final class LockCodec {
 	}
 
 	/**
-	 * The value of a lock that is left to expire.
-	 * @param owner the owner that leaves it
+	 * Returns the value of a lock that is left to expire.
+	 * @param owner the owner that leaves the lock
 	 * @return the value
 	 */
 	public static String expiring(String owner) {
@@ -134,9 +137,10 @@ public final class LockCodec {
 	}
 
 	/**
-	 * Whether a member of a lock that several owners have is one of several permits.
+	 * Returns whether a member of a lock that several owners have is one of several
+	 * permits.
 	 * @param member the member
-	 * @return {@code true} if it is
+	 * @return {@code true} if the member is a permit
 	 */
 	public static boolean isPermit(String member) {
 		return member.startsWith(PERMIT);

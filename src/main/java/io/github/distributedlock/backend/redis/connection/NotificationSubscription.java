@@ -22,30 +22,32 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * The subscription of one instance to its release notifications. It is begun again
- * whenever it has ended. It knows whether notifications arrive and, if not, why.
+ * The subscription of one instance to the release notifications for that instance. A
+ * subscription that has ended is begun again. The object knows whether notifications
+ * arrive and, if not, the reason.
  * <p>
- * States: not known yet; they arrive; they were lost, and will be back soon; they do not
- * arrive, for a reason. The first registration begins the subscription: one thread that
- * subscribes and listens, and pauses in between. The registration waits until it is known
- * whether they arrive: until the first acknowledgement or failure, or at most one command
- * timeout. That then is all that the step may take: it fails, and the next one sends. No
- * registration waits again after that. Each acknowledgement but one that was waited for
- * is reported as a resubscription.
+ * States: not known yet; notifications arrive; notifications were lost, and will be back
+ * soon; notifications do not arrive, for a known reason. The first registration begins
+ * the subscription: one thread subscribes and listens, and pauses in between. The
+ * registration waits for the first acknowledgement or failure, at most for one command
+ * timeout. If the timeout is over, the step has no time left and fails, and the next step
+ * sends its command. No registration waits again after that. Each acknowledgement except
+ * one that a registration waited for is reported as a resubscription.
  * <p>
- * A connection that was dropped silently does not end by itself, and one to a server that
- * has lost its place to another may live for ever. So while a request waits, the
- * {@link Pulse} is checked. A subscription that begins after a pulse has failed is not
- * believed before the pulse has proven it.
+ * A connection that was dropped silently does not end by itself, and a connection to a
+ * server that has been replaced by another may live for ever. So while a request waits,
+ * the {@link Pulse} is checked. A subscription that begins after a failed pulse is not
+ * believed until the pulse has proven that subscription.
  * <p>
  * Invariant: a connection that is opened while the subscription is dropped or closed is
- * not listened to. The thread that opens it looks for a drop afterwards, and the thread
- * that drops looks for a connection.
+ * not listened to. The thread that opens the connection looks for a drop afterwards, and
+ * the thread that drops looks for a connection.
  * <p>
- * Not a {@code RedisMessageListenerContainer}: a lock may be reserved for an instance
- * only as long as its subscription is known to stand. The container does not say whether
- * it does, does not notice a connection that was dropped silently, and begins anew after
- * 5 seconds, during which locks would be reserved in vain.
+ * This class takes the place of a {@code RedisMessageListenerContainer}: a lock may be
+ * reserved for an instance only as long as the subscription is known to stand. The
+ * container does not tell whether the subscription stands, does not notice a connection
+ * that was dropped silently, and begins anew after 5 seconds, during which locks would be
+ * reserved in vain.
  */
 final class NotificationSubscription implements Listening, SignalConnector.Listener {
 
@@ -55,7 +57,7 @@ final class NotificationSubscription implements Listening, SignalConnector.Liste
 
 	private static final long LONGEST_PAUSE = TimeUnit.SECONDS.toNanos(1);
 
-	/** After a refusal, which may well stay. */
+	/** The pause after a refusal, which is likely to last. */
 	private static final long REFUSED_PAUSE = TimeUnit.SECONDS.toNanos(5);
 
 	private final SignalConnector connector;
@@ -75,7 +77,9 @@ final class NotificationSubscription implements Listening, SignalConnector.Liste
 	private final LongSupplier nanoTime;
 
 	/**
-	 * Whether a registration waited for the acknowledgement and got it; else it was late.
+	 * Completes with {@code true} at the first acknowledgement; with {@code false} at the
+	 * first failure, at the close, or where nobody subscribes; exceptionally if a
+	 * registration waited for a command timeout in vain.
 	 */
 	private final CompletableFuture<Boolean> first = new CompletableFuture<>();
 
@@ -85,13 +89,13 @@ final class NotificationSubscription implements Listening, SignalConnector.Liste
 
 	private volatile @Nullable SignalConnection connection;
 
-	/** Whether the server has acknowledged the subscription of now. */
+	/** {@code true} while the server has acknowledged the present subscription. */
 	private volatile boolean acknowledged;
 
-	/** Whether it is also believed. */
+	/** {@code true} while the present subscription is acknowledged and believed. */
 	private volatile boolean heard;
 
-	/** Why the pulse has failed, until it has proven a subscription. */
+	/** The reason why the pulse has failed, until the pulse has proven a subscription. */
 	private volatile @Nullable LockBackendException doubt;
 
 	private volatile boolean closed;
@@ -100,7 +104,7 @@ final class NotificationSubscription implements Listening, SignalConnector.Liste
 
 	private @Nullable Thread thread;
 
-	/** In nanoseconds. Of the thread that listens. */
+	/** The next pause, in nanoseconds. Only the listening thread uses this field. */
 	private long pause;
 
 	NotificationSubscription(SignalConnector connector, String channel, Pulse pulse, Duration timeout, Signals signals,
@@ -119,10 +123,11 @@ final class NotificationSubscription implements Listening, SignalConnector.Liste
 	}
 
 	/**
-	 * To be called before each registration.
-	 * @param key a key of the node that it goes to
-	 * @throws LockBackendException if notifications cannot be had and are required, or if
-	 * it was waited for them in vain
+	 * Begins the subscription, or checks that the subscription is alive. Called before
+	 * each registration.
+	 * @param key a key of the node that the registration goes to
+	 * @throws LockBackendException if notifications are required and do not arrive, or if
+	 * this call waited in vain for the acknowledgement
 	 */
 	void ensureBegun(byte[] key) {
 		if (isKnown()) {
@@ -154,8 +159,8 @@ final class NotificationSubscription implements Listening, SignalConnector.Liste
 		return this.first.isDone();
 	}
 
-	// It fails if that takes too long, also for those that came a little later: they have
-	// waited for almost as long.
+	// If the first registration has waited too long, registrations that came a little
+	// later fail at the same time: they have waited for almost as long.
 	private void awaitKnown() {
 		try {
 			Uninterrupted.get(this.first, this.timeout.toNanos());
@@ -227,7 +232,8 @@ final class NotificationSubscription implements Listening, SignalConnector.Liste
 	}
 
 	/**
-	 * Leaves the server for another one, which may know less than what was told here.
+	 * Leaves the server for another server, which may know less than the former server
+	 * was told.
 	 */
 	void move() {
 		drop();
@@ -235,7 +241,7 @@ final class NotificationSubscription implements Listening, SignalConnector.Liste
 	}
 
 	/**
-	 * Begins the subscription, unless it has begun.
+	 * Begins the subscription, unless the subscription has begun.
 	 * @return {@code false} if the process can have no more threads: this registration
 	 * polls, and the next attempt tries again
 	 */
@@ -277,8 +283,7 @@ final class NotificationSubscription implements Listening, SignalConnector.Liste
 		catch (RuntimeException ex) {
 			return ex;
 		}
-		catch (Error ex) { // As when no thread can be had: it is begun again all the
-							// same.
+		catch (Error ex) { // For example, no thread can be had. The loop begins again.
 			return new IllegalStateException(ex);
 		}
 		finally {
@@ -291,12 +296,12 @@ final class NotificationSubscription implements Listening, SignalConnector.Liste
 		long left = this.pause;
 		while (!this.closed && left > 0) {
 			LockSupport.parkNanos(this, left);
-			Thread.interrupted(); // Only closing it interrupts.
+			Thread.interrupted(); // Only close() interrupts this thread.
 			left = this.pause - (this.nanoTime.getAsLong() - begin);
 		}
 	}
 
-	// Ends the connection of now, if there is one or one is being opened.
+	// Ends the present connection, or the connection that is being opened.
 	private void drop() {
 		this.drops.incrementAndGet();
 		SignalConnection connection = this.connection;
@@ -305,11 +310,11 @@ final class NotificationSubscription implements Listening, SignalConnector.Liste
 		}
 	}
 
-	// Checks whether notifications may be published. If an instance subscribed where they
-	// may not be published, it would never be woken, but locks would be reserved for it,
-	// each for half a second. Other instances are taken to have the same rights as this
-	// one. No instance listens to the channel. Any other failure is left for the
-	// subscription to find out.
+	// Checks whether notifications may be published. An instance that subscribed where
+	// publishing is forbidden would never be woken, but locks would be reserved for that
+	// instance, each for half a second. Other instances are assumed to have the same
+	// rights as this instance. No instance listens to the channel of this check. Any
+	// failure but a refusal is left for the subscription to find out.
 	private void requireRights(Link link) {
 		byte[] nobodys = KeyNames.bytes(this.channel + "?");
 		try {
@@ -349,7 +354,8 @@ final class NotificationSubscription implements Listening, SignalConnector.Liste
 		}
 	}
 
-	// Runs in a thread of the client, which must survive whatever the listener does.
+	// The listener is called by a thread of the client, which must survive whatever the
+	// listener does.
 	private static void inform(Runnable news) {
 		try {
 			news.run();
@@ -359,7 +365,8 @@ final class NotificationSubscription implements Listening, SignalConnector.Liste
 		}
 	}
 
-	// Believing a subscription looks at its connection first, and must not miss its end.
+	// Synchronized with believe(), which checks that the subscription is acknowledged,
+	// and must not miss the end of the subscription.
 	private synchronized void onEnd(@Nullable RuntimeException cause) {
 		LockBackendException doubt = this.acknowledged ? this.doubt : null;
 		this.acknowledged = false;
@@ -385,7 +392,8 @@ final class NotificationSubscription implements Listening, SignalConnector.Liste
 					.build();
 	}
 
-	// Once for each time that it is lost, however often it fails until it is back.
+	// Warns once for each loss of the subscription, however often attempts fail until the
+	// subscription is back.
 	private void warn(String reason, @Nullable Throwable cause) {
 		if (this.warned.compareAndSet(false, true)) {
 			logger.warn("Release notifications do not arrive, so waiting requests {}: {}",
@@ -394,7 +402,7 @@ final class NotificationSubscription implements Listening, SignalConnector.Liste
 		logger.debug("Subscription failed", cause);
 	}
 
-	// A client must not be ended before its subscription: in Lettuce, a connection that
+	// A client must not be ended before the subscription: in Lettuce, a connection that
 	// is being opened meanwhile would wait for ever.
 	@Override
 	public void close() {
@@ -410,7 +418,7 @@ final class NotificationSubscription implements Listening, SignalConnector.Liste
 
 	/**
 	 * Ends a thread that waits, parked or for a connection.
-	 * @param timeout how long to wait before it is interrupted
+	 * @param timeout how long to wait before the thread is interrupted
 	 */
 	static void end(Thread thread, Duration timeout) {
 		LockSupport.unpark(thread);

@@ -10,7 +10,8 @@ import io.github.distributedlock.backend.LockBackend.Listening;
 import io.github.distributedlock.backend.ReleaseListener;
 
 /**
- * The subscriptions of the instances that listen, if there are to be any.
+ * The subscriptions of the instances that listen. With {@link Signals#NONE} no
+ * subscription ever begins.
  */
 public final class NotificationSubscriptions {
 
@@ -49,7 +50,8 @@ public final class NotificationSubscriptions {
 	}
 
 	/**
-	 * Lets an instance hear recalls, if it will, without waiting for that.
+	 * Begins the subscription of an instance, so that the instance hears recalls, and
+	 * does not wait for the acknowledgement.
 	 */
 	public void begin(String instance) {
 		NotificationSubscription subscription = this.subscriptions.get(instance);
@@ -59,10 +61,12 @@ public final class NotificationSubscriptions {
 	}
 
 	/**
-	 * Whether an instance is to be registered if it has to wait: a reservation for one
-	 * that does not hear would only keep the others out. Ensures that it hears.
-	 * @param key a key of the node that is to register it
-	 * @throws LockBackendException if it does not, and has to
+	 * Returns whether an instance is to be registered if a claim has to wait: a
+	 * reservation for an instance that does not hear would only keep other instances out.
+	 * Begins the subscription if necessary.
+	 * @param key a key of the node that is to register the instance
+	 * @throws LockBackendException if notifications are required and do not arrive, or if
+	 * the acknowledgement did not come in time
 	 */
 	public boolean mayRegister(String instance, byte[] key) {
 		if (this.signals == Signals.NONE) {
@@ -70,14 +74,14 @@ public final class NotificationSubscriptions {
 		}
 		NotificationSubscription subscription = this.subscriptions.get(instance);
 		if (subscription == null) {
-			return true; // Another backend hears for it.
+			return true; // Another backend hears on behalf of this instance.
 		}
 		subscription.ensureBegun(key);
 		return subscription.hears();
 	}
 
 	/**
-	 * Whether an instance is registered, as far as that is known. Does no I/O.
+	 * Returns whether an instance is registered, as far as that is known. Does no I/O.
 	 */
 	public boolean registers(String instance) {
 		NotificationSubscription subscription = this.subscriptions.get(instance);
@@ -86,7 +90,7 @@ public final class NotificationSubscriptions {
 	}
 
 	/**
-	 * Leaves the server for another one that took its place.
+	 * Leaves the server for the server that has taken its place.
 	 */
 	public void move() {
 		this.subscriptions.values().forEach(NotificationSubscription::move);

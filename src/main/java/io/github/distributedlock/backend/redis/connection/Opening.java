@@ -13,22 +13,24 @@ import org.jspecify.annotations.Nullable;
 import org.springframework.dao.DataAccessException;
 
 /**
- * Opens something in the background, for all that want it at the same time, so that none
- * waits for it longer than a command timeout: behind Sentinels that do not answer it
- * takes several of them. The very first may be given longer, since a JVM that has just
- * started has the client to load.
+ * Opens a connection, or another thing, in the background, once for all threads that want
+ * one at the same time, so that no thread waits longer than a command timeout: an opening
+ * behind Sentinels that do not answer takes several command timeouts. The very first
+ * opening may be given more time, since a JVM that has just started has to load the
+ * client.
  * <p>
  * An opening may take much longer than a command timeout, on a machine that is busy or
  * where the client's threads are blocked. A connection is therefore opened once more
  * after a command timeout, and again after two and four more, beside the openings that
- * are under way, and the first that succeeds serves all. So none has to begin anew before
- * it could succeed, and one that hangs does not stand in the way.
+ * are under way, and the first opening that succeeds serves all threads. So no opening
+ * has to begin anew before it could succeed, and an opening that hangs does not stand in
+ * the way.
  * <p>
  * Invariants: at most one opening is under way, or {@link #MOST_REPEATED} of a
- * connection. What comes of it is kept by the opener, even if no thread waits any more.
- * Only the first opening is waited for longer, and only until its time is over, or it has
- * ended in any way. If the process can have no more threads, each thread that waits opens
- * on its own, since it can wait for no other.
+ * connection. The opener keeps the result, even if no thread waits any more. Threads wait
+ * longer only for the first opening, and only until the time of the first opening is
+ * over, or that opening has ended in any way. If the process can have no more threads,
+ * each waiting thread opens on its own, since no other thread can.
  *
  * @param <T> the type of what is opened
  */
@@ -37,7 +39,7 @@ final class Opening<T> {
 	/** How many openings of a connection are under way at most. */
 	static final int MOST_REPEATED = 4;
 
-	/** For the first opening of a backend. */
+	/** The time for the first opening of a backend. */
 	static final Duration FIRST = Duration.ofSeconds(5);
 
 	private final Executor threads;
@@ -52,7 +54,10 @@ final class Opening<T> {
 
 	private final int most;
 
-	/** What all wait for; {@code null} if none has begun since the last success. */
+	/**
+	 * The result that all threads wait for; {@code null} if no opening has begun since
+	 * the last result.
+	 */
 	private @Nullable CompletableFuture<T> opened;
 
 	private int underWay;
@@ -68,10 +73,10 @@ final class Opening<T> {
 	}
 
 	/**
-	 * Creates it, with nothing opened.
-	 * @param opener opens
+	 * Creates an object that has opened nothing.
+	 * @param opener opens, and keeps the result
 	 * @param timeout the command timeout
-	 * @param first how long the very first may take, if that is longer
+	 * @param first how long the very first opening may take, if longer than the timeout
 	 */
 	Opening(Supplier<T> opener, Duration timeout, Duration first) {
 		this(opener, timeout, first, 1, System::nanoTime, threads());
@@ -91,26 +96,29 @@ final class Opening<T> {
 	}
 
 	/**
-	 * Opens a connection, which is begun again after each command timeout.
+	 * Creates an object that opens a connection, with further attempts as described
+	 * above.
 	 */
 	static <T> Opening<T> repeated(Supplier<T> opener, Duration timeout) {
 		return new Opening<>(opener, timeout, Duration.ZERO, MOST_REPEATED, System::nanoTime, threads());
 	}
 
 	/**
-	 * Waits for it, also if the thread is interrupted.
-	 * @return what was opened
-	 * @throws UnsentException if it could not be opened in time
+	 * Opens, and waits for the result, even if the thread is interrupted.
+	 * @return the result
+	 * @throws UnsentException if the opening failed, or did not end in time
 	 */
 	T await() {
 		return await(this.timeoutNanos);
 	}
 
 	/**
-	 * Waits for it, if less time is left.
-	 * @param nanos how long at most, unless it is the very first
-	 * @return what was opened
-	 * @throws UnsentException if it could not be opened in time
+	 * Opens, and waits for the result, for a caller with less time than a command
+	 * timeout.
+	 * @param nanos how long to wait at most, in nanoseconds; longer for the very first
+	 * opening
+	 * @return the result
+	 * @throws UnsentException if the opening failed, or did not end in time
 	 */
 	T await(long nanos) {
 		try {
@@ -152,7 +160,7 @@ final class Opening<T> {
 	}
 
 	/**
-	 * Begins it, unless enough openings are under way, and does not wait.
+	 * Begins an opening, unless enough openings are under way, and does not wait.
 	 * @throws OutOfMemoryError if the process can have no more threads
 	 */
 	synchronized CompletableFuture<T> begin() {
@@ -162,7 +170,7 @@ final class Opening<T> {
 		if (opened == null) {
 			opened = new CompletableFuture<>();
 			this.opened = opened;
-			// Read only until the first is over.
+			// This field is read only until the first opening is over.
 			this.firstEnd = now + this.firstNanos;
 		}
 		boolean due = first || now - this.begunAt >= this.timeoutNanos << Math.max(0, this.underWay - 1);
@@ -194,8 +202,9 @@ final class Opening<T> {
 
 	/**
 	 * Ends one opening. A failure counts once no other opening is under way.
-	 * @return what is over with it before any caller is told, so that a caller that asks
-	 * again gets another; {@code null} if nothing is
+	 * @return the future to complete, which is forgotten before any caller is told, so
+	 * that a caller that asks again gets another future; {@code null} if other openings
+	 * go on
 	 */
 	private synchronized @Nullable CompletableFuture<T> ended(boolean succeeded) {
 		this.underWay--;

@@ -11,19 +11,21 @@ import org.springframework.aop.framework.AopProxyUtils;
 import org.springframework.data.redis.connection.RedisConnectionFactory;
 
 /**
- * The connections of a backend: to the application's Redis, with its settings, but apart
- * from its traffic and bounded by our command timeout.
+ * The connections of a backend: to the application's Redis, with the application's
+ * settings, but apart from the application's traffic and bounded by the backend's command
+ * timeout.
  *
- * @param shared for steps of single commands
- * @param exclusive for steps that need a connection of their own while they last;
- * {@code null} in a cluster, where commands of a step may go to several nodes
- * @param signals for subscriptions, and whatever else needs a new connection
- * @param masters which master serves a slot, as far as the client knows it already: an
+ * @param shared the lanes for steps of single commands
+ * @param exclusive the lanes for steps that need a connection of their own; {@code null}
+ * in a cluster, where commands of a step may go to several nodes
+ * @param signals opens connections for subscriptions, and for other purposes that need a
+ * new connection
+ * @param masters returns the master that serves a slot, as far as the client knows: an
  * object equal for slots of the same master
- * @param sentinels what watches the master, if there are Sentinels
- * @param tls whether they speak TLS
- * @param rights what the user needs to be connected, as in a rule of access
- * @param end what ends the client, after the connections
+ * @param sentinels the watcher of the master, {@code null} without Sentinels
+ * @param tls whether the connections use TLS
+ * @param rights the rights that the user needs to connect, in the form of an access rule
+ * @param end ends the client, after the connections were closed
  */
 public record OwnConnections(Lanes shared, @Nullable Lanes exclusive, SignalConnector signals,
 		IntFunction<@Nullable Object> masters, @Nullable SentinelMaster sentinels, boolean tls, String rights,
@@ -35,12 +37,14 @@ public record OwnConnections(Lanes shared, @Nullable Lanes exclusive, SignalConn
 
 	/**
 	 * Derives connections. Opens none yet.
-	 * @param given the application's factory, or a proxy that always leads to it
+	 * @param given the application's factory, or a proxy that always leads to that
+	 * factory
 	 * @param timeout the command timeout
-	 * @throws LockBackendException if it is not known where the factory leads
+	 * @throws LockBackendException if the factory does not tell its server
 	 */
-	// By names: either client may be missing. A subclass may give out the connections of
-	// another factory, whatever its own settings say.
+	// The factories are known by the names of their classes, since either client may be
+	// missing. Subclasses are refused: a subclass may give out connections of another
+	// factory, whatever the subclass's own settings say.
 	public static OwnConnections derive(RedisConnectionFactory given, Duration timeout) {
 		Object factory = target(given);
 		String type = factory.getClass().getName();
@@ -59,22 +63,24 @@ public record OwnConnections(Lanes shared, @Nullable Lanes exclusive, SignalConn
 		return LockBackendException.of("Locks have connections of their own, and " + reason).remedy(remedy).build();
 	}
 
-	// Of a scoped proxy, say, the target may be another one for each request.
+	// Only the target of a proxy that always has the same target counts. A scoped proxy
+	// may have another target for each request.
 	private static Object target(Object factory) {
 		Object inner = AopProxyUtils.getSingletonTarget(factory);
 		return (inner != null) ? target(inner) : factory;
 	}
 
 	/**
-	 * Returns whether there may be several masters.
+	 * Returns whether the server is a cluster, which may have several masters.
 	 */
 	public boolean cluster() {
 		return this.exclusive == null;
 	}
 
 	/**
-	 * Adds what is to be done when another master has taken the place of one that may
-	 * still answer, once no connection leads to that one any more. It must not block.
+	 * Adds a listener that is called when another master has taken the place of a master
+	 * that may still answer, once no step gets a connection to the former master any
+	 * more. The listener must not block.
 	 */
 	public void onSwitch(Runnable listener) {
 		if (this.sentinels != null) {
@@ -83,9 +89,10 @@ public record OwnConnections(Lanes shared, @Nullable Lanes exclusive, SignalConn
 	}
 
 	/**
-	 * Bounds what opens connections by the command timeout, as it bounds their opening:
-	 * it is done in the background, for all that want it at the same time.
-	 * @return what waits for it, or throws an {@link UnsentException}
+	 * Bounds a supplier that opens connections by the command timeout, in the way of an
+	 * {@link Opening}: the supplier runs in the background, once for all threads that ask
+	 * at the same time.
+	 * @return a supplier that waits for the result, or throws an {@link UnsentException}
 	 */
 	public static <T> Supplier<T> bounded(Supplier<T> opener, Duration timeout) {
 		return new Opening<>(opener, timeout, Opening.FIRST)::await;

@@ -19,14 +19,15 @@ import org.springframework.dao.DataAccessException;
  * A few connections, each of which is lent to one thread at a time.
  * <p>
  * A server that went away leaves all connections dead, each of which would cost one
- * command. So each belongs to a generation, and the first that breaks begins the next
- * one: those of the generation before are closed when they would be lent next.
- * Connections are opened and closed in the background, and one that was opened is idle
- * first, for the thread that is quickest.
+ * command. So each connection belongs to a generation, and the first connection that
+ * breaks begins the next generation: connections of earlier generations are closed when
+ * they would be lent next. Connections are opened and closed in the background. A
+ * connection that was opened is idle first, and goes to the quickest thread.
  * <p>
- * States of a connection: idle; lent; closed. Invariants: as many are lent as permits are
- * taken. Only the thread to which it is lent uses it, and writes its fields. To wait for
- * one takes at most one command timeout, however it is found.
+ * States of a connection: idle; lent; closed. Invariants: as many connections are lent as
+ * permits are taken. Only the thread that has borrowed a connection uses the connection,
+ * and writes its fields. A thread waits for a connection at most one command timeout in
+ * all.
  *
  * @param <L> the connections
  */
@@ -82,7 +83,7 @@ final class PooledLane<L extends PooledLane.Pooled> implements Lane, Combiner.Wi
 			return answer;
 		}
 		catch (LockBackendException ex) {
-			usable = ex.isNotCarriedOut(); // Then all that was sent was answered.
+			usable = ex.isNotCarriedOut(); // All commands were answered then.
 			throw ex;
 		}
 		catch (DataAccessException ex) {
@@ -94,8 +95,7 @@ final class PooledLane<L extends PooledLane.Pooled> implements Lane, Combiner.Wi
 				giveBack(link);
 			}
 			else {
-				discard(link, readOnly || link.isBroken()); // A transaction may have been
-															// left open on it.
+				discard(link, readOnly || link.isBroken()); // A transaction may be open.
 			}
 		}
 	}
@@ -129,7 +129,8 @@ final class PooledLane<L extends PooledLane.Pooled> implements Lane, Combiner.Wi
 		}
 	}
 
-	// A test of one that is dead may take half of the time; the rest is to open another.
+	// The test of a dead connection may take half of the time; the other half is for
+	// opening another.
 	private @Nullable L poll(long end) {
 		L link = this.idle.poll();
 		while (link != null) {
@@ -193,7 +194,8 @@ final class PooledLane<L extends PooledLane.Pooled> implements Lane, Combiner.Wi
 		}
 	}
 
-	// So that a burst leaves none behind.
+	// Closes a connection that was idle for too long, so that a burst leaves no
+	// connection behind.
 	private void closeOldest() {
 		L oldest = this.idle.peekLast();
 		if (oldest != null && System.nanoTime() - oldest.idleSince > Pooled.LONGEST_IDLE_NANOS
@@ -219,7 +221,10 @@ final class PooledLane<L extends PooledLane.Pooled> implements Lane, Combiner.Wi
 	 */
 	abstract static class Pooled implements Link {
 
-		/** After that, something on the way may have forgotten it. */
+		/**
+		 * How long a connection may be idle. After that, a device on the way may have
+		 * forgotten the connection.
+		 */
 		static final long LONGEST_IDLE_NANOS = TimeUnit.MINUTES.toNanos(1);
 
 		int generation;
@@ -227,14 +232,15 @@ final class PooledLane<L extends PooledLane.Pooled> implements Lane, Combiner.Wi
 		volatile long idleSince;
 
 		/**
-		 * Whether it can be lent.
-		 * @param idleNanos for how long it was idle
-		 * @param nanos how long finding out may take
+		 * Returns whether the connection can be lent.
+		 * @param idleNanos for how long the connection was idle, in nanoseconds
+		 * @param nanos how long the test may take, in nanoseconds
 		 */
 		abstract boolean isUsable(long idleNanos, long nanos);
 
 		/**
-		 * Whether it is known to have ended, or has replies that are nobody's.
+		 * Returns whether the connection is known to have ended, or to have replies that
+		 * nobody waits for.
 		 */
 		abstract boolean isBroken();
 

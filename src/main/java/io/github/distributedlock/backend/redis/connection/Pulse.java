@@ -15,12 +15,12 @@ import org.slf4j.LoggerFactory;
  * that lives on stays there.
  * <p>
  * Once a second, while requests wait, a command publishes a number on the channel of the
- * subscription. One server answers how many have subscribed there. That answer is
- * necessary, since subscribers of a replica hear the number as well. A node of a cluster
- * counts only its own subscribers, so there the number has to be heard. A subscription
- * that has heard none of three numbers is dead or elsewhere. A number counts once a
- * server has answered its publication: what a stalled master was to publish says nothing
- * about the subscription.
+ * subscription. A single server answers how many clients have subscribed there. That
+ * answer is necessary, since subscribers of a replica hear the number as well. A node of
+ * a cluster counts only its own subscribers, so there the number has to be heard. A
+ * subscription that has heard none of three numbers is dead or elsewhere. A number counts
+ * once a server has answered the publication: a number that a stalled master never
+ * published says nothing about the subscription.
  * <p>
  * A number goes to the node of the registration that follows, so that no other node that
  * stalls delays the registration.
@@ -35,7 +35,9 @@ final class Pulse {
 
 	private static final int UNHEARD = 3;
 
-	/** No waiter begins like this. */
+	/**
+	 * The beginning of each message of a pulse. The name of no waiter begins like this.
+	 */
 	private static final String PREFIX = "pulse: ";
 
 	private final Lane commands;
@@ -46,26 +48,32 @@ final class Pulse {
 
 	private final LongSupplier nanoTime;
 
-	/** How often the server acknowledged a subscription. */
+	/** How often the server has acknowledged a subscription. */
 	private long subscriptions;
 
 	private long sent;
 
-	/** The last number that was heard, or given up. */
+	/** The last number that was heard, or that was given up. */
 	private long heard;
 
-	/** How many numbers were published since then, as far as servers have answered. */
+	/**
+	 * How many numbers were published since the last heard number, as far as servers have
+	 * answered.
+	 */
 	private int unheard;
 
-	/** Whether the present subscription is at the server of the commands. */
+	/**
+	 * {@code true} if the present subscription is known to be at the server of the
+	 * commands.
+	 */
 	private boolean proven;
 
 	private long sentAt;
 
 	/**
-	 * Creates it. Sends nothing.
-	 * @param commands where commands go to
-	 * @param cluster whether that is a cluster
+	 * Creates a pulse. Sends nothing.
+	 * @param commands the lane of the commands
+	 * @param cluster whether the commands go to a cluster
 	 * @param channel the channel of the subscription
 	 */
 	Pulse(Lane commands, boolean cluster, String channel, LongSupplier nanoTime) {
@@ -76,7 +84,7 @@ final class Pulse {
 	}
 
 	/**
-	 * The server has acknowledged a new subscription.
+	 * Begins anew, since the server has acknowledged a new subscription.
 	 * @param doubted whether the next number is due at once
 	 */
 	synchronized void subscribed(boolean doubted) {
@@ -89,7 +97,7 @@ final class Pulse {
 
 	/**
 	 * Takes a message that is a number.
-	 * @return {@code false} if it is another message
+	 * @return {@code false} if the message is no number of a pulse
 	 */
 	boolean takes(String message) {
 		if (!message.startsWith(PREFIX)) {
@@ -113,16 +121,18 @@ final class Pulse {
 	}
 
 	/**
-	 * Whether the present subscription is known to be at the server of the commands.
+	 * Returns whether the present subscription is known to be at the server of the
+	 * commands.
 	 */
 	synchronized boolean isProven() {
 		return this.proven;
 	}
 
 	/**
-	 * Publishes the next number if it is due, and waits for the answer of the server.
-	 * @param key a key of the node that is to publish it
-	 * @return why the subscription is of no use, {@code null} if that is not known
+	 * Publishes the next number if the number is due, and waits for the answer of the
+	 * server.
+	 * @param key a key of the node that is to publish the number
+	 * @return why the subscription is of no use, {@code null} if no fault is known
 	 * @throws LockBackendException if the server did not answer in time
 	 */
 	@Nullable String check(byte[] key) {
@@ -162,8 +172,8 @@ final class Pulse {
 
 	/**
 	 * Publishes a number.
-	 * @return how many subscribers the server has told, negative if it has refused;
-	 * {@code null} if there was no answer
+	 * @return how many subscribers the server has told, negative if the server has
+	 * refused; {@code null} if the server gave no answer
 	 */
 	private @Nullable Long publish(byte[] key, long number) {
 		Command command = Command.at(key, Verb.PUBLISH, this.channel, PREFIX + number);

@@ -18,11 +18,11 @@ import org.springframework.dao.NonTransientDataAccessResourceException;
 import org.springframework.data.redis.RedisConnectionFailureException;
 
 /**
- * Says in the words of locks what a client or a server could not do.
+ * Translates failures of a client or a server into the words of locks.
  */
 public final class RedisFailures {
 
-	/** What the JDK says, and what Netty does. */
+	/** The messages of the JDK and of Netty for a server that does not speak TLS. */
 	private static final Pattern NO_TLS = Pattern
 		.compile("Unsupported or unrecognized SSL message|not an SSL/TLS record");
 
@@ -31,7 +31,7 @@ public final class RedisFailures {
 
 	/**
 	 * Translates a failure.
-	 * @param step what was tried, as in "acquire"
+	 * @param step the step that was tried, such as "acquire"
 	 * @param what the lock or locks
 	 * @param failure the client's exception
 	 * @return the exception to throw
@@ -45,8 +45,8 @@ public final class RedisFailures {
 			return failure(rest.problem(), rest.remedy().orElse(null), rest.isRetryable(), false, failure);
 		}
 		if (isIn(failure, InterruptedException.class::isInstance)) {
-			// A pool that was interrupted while it waited has cleared the flag and
-			// wrapped the exception.
+			// A pool that was interrupted during a wait has cleared the flag and wrapped
+			// the exception.
 			Thread.currentThread().interrupt();
 		}
 		String begin = "Redis could not " + step + " " + what + ": ";
@@ -59,8 +59,8 @@ public final class RedisFailures {
 			return failure(begin + ((words != null) ? LockException.printable(words.strip()) : deepestMessage(failure)),
 					refusal.remedy(), refusal.passes(), true, failure);
 		}
-		// No refusal: a time-out, a lost connection, a pool with nothing
-		// left. What the client itself refuses to do, it refuses again.
+		// The server did not refuse: this is a timeout, a lost connection, or an
+		// exhausted pool, which may pass. A client that refuses by itself refuses again.
 		boolean retryable = failure instanceof DataAccessException || failure instanceof CancellationException;
 		return failure(begin + deepestMessage(failure), remedy(failure, retryable), retryable,
 				failure instanceof UnsentException, failure);
@@ -101,9 +101,9 @@ public final class RedisFailures {
 	}
 
 	/**
-	 * Whether there was no answer in time.
+	 * Returns whether no answer came in time.
 	 * @param failure the client's exception
-	 * @return {@code false} also for a connection that was refused
+	 * @return {@code true} for a timeout; {@code false} for a connection that was refused
 	 */
 	public static boolean isTimeout(Throwable failure) {
 		return isIn(failure, (cause) -> cause.getClass().getSimpleName().endsWith("TimeoutException"));
@@ -113,7 +113,8 @@ public final class RedisFailures {
 		return LockException.causes(failure).stream().anyMatch(problem);
 	}
 
-	// The root cause may say nothing, as a time-out does; then the one nearest to it.
+	// Returns the message of the deepest cause that has one: the root cause may have no
+	// message, as a timeout has none.
 	public static String deepestMessage(Throwable failure) {
 		String word = failure.getClass().getSimpleName();
 		for (Throwable cause : LockException.causes(failure)) {
@@ -121,14 +122,14 @@ public final class RedisFailures {
 				word = cause.getMessage();
 			}
 			if (cause instanceof UnknownHostException || cause instanceof SocketException) {
-				break; // It names the host; what is behind it does not.
+				break; // This cause names the host; deeper causes do not.
 			}
 		}
 		return LockException.printable(word.strip());
 	}
 
-	// Methods, so that code which only throws these exceptions loads their classes no
-	// earlier than that.
+	// Static methods create the exceptions, so that code which may throw them loads their
+	// classes only when thrown.
 
 	public static RuntimeException unfinished(RuntimeException cause) {
 		return new Unfinished(cause);
@@ -147,8 +148,8 @@ public final class RedisFailures {
 	}
 
 	/**
-	 * A lock was taken, and what else belongs to it has failed. So the step was carried
-	 * out in part, whatever the server says about the rest.
+	 * Thrown if a lock was taken, and a later command of the step has failed. The step
+	 * was carried out in part, whatever the server says about the rest.
 	 */
 	static final class Unfinished extends DataAccessResourceFailureException {
 
@@ -159,8 +160,8 @@ public final class RedisFailures {
 	}
 
 	/**
-	 * A server that answers, but allows nothing that makes the steps of a lock atomic.
-	 * Says what was tried and answered.
+	 * Thrown if a server answers, but allows no way that makes the steps of a lock
+	 * atomic. The message says what was tried and answered.
 	 */
 	public static final class NothingAllowed extends NonTransientDataAccessResourceException {
 
@@ -178,8 +179,9 @@ public final class RedisFailures {
 	}
 
 	/**
-	 * A connection by TLS that got no answer in time: what a server does that takes the
-	 * beginning of TLS for that of a command.
+	 * Thrown if a TLS connection got no answer in time. A server without TLS gives no
+	 * answer, since that server takes the beginning of TLS for the beginning of a
+	 * command.
 	 */
 	private static final class SilentTls extends RedisConnectionFailureException {
 

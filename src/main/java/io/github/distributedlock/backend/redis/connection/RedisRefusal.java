@@ -7,7 +7,7 @@ import io.github.distributedlock.LockException;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What a server says when it refuses a command, and what to do about it.
+ * The reasons for which a server refuses a command, each with the remedy.
  */
 public enum RedisRefusal {
 
@@ -38,7 +38,10 @@ public enum RedisRefusal {
 			"Sentinel [^ ]+ knows no master of the name"),
 	DENIED(false, "the server runs in protected mode: set a password or its bind address"),
 
-	/** The second text is that of proxies before clusters. */
+	/**
+	 * The script or command has keys in several slots. Proxies before clusters answer
+	 * with the second text.
+	 */
 	CROSSSLOT(false, "the names of a lock have to be in one slot",
 			"(?:CROSSSLOT |ERR [\\w/'` ]{0,40}keys must (?:be )?in (?:the )?same slot)"),
 	LOADING(true, "the server is loading its data: wait for it"),
@@ -56,20 +59,21 @@ public enum RedisRefusal {
 			"a command of the transaction was refused: check whether the server is at its memory limit, and what its user may do"),
 
 	/**
-	 * A command that the server does not have, or not in this form. Other texts behind
-	 * this code are no refusals: a proxy says so of a command that was carried out.
+	 * The server does not have the command, or not in this form. Other texts behind this
+	 * code are no refusals: a proxy may answer with this code to a command that was
+	 * carried out.
 	 */
 	ERR(false, "see what the server says");
 
-	// A message begins with its code. Older servers put that of a command in a script
+	// A message begins with a code. Older servers put the code of a command in a script
 	// further back, after the place in the script; never after a name, which is quoted
 	// and may look like a code.
 	private static final String BEFORE_CODE = "(?:[^'\"]*: )?-?";
 
 	private static final Pattern ERROR = Pattern.compile("-?ERR ");
 
-	// Redis and Valkey check this before they carry anything out. So do proxies, and
-	// servers for rent, for the commands that they do not pass on.
+	// Redis and Valkey check these conditions before they carry anything out. Proxies and
+	// managed services do the same for commands that they do not pass on.
 	private static final Pattern REFUSED = Pattern
 		.compile("-?ERR " + "(?:unknown (?:sub)?command|unsupported command|wrong number of arguments|syntax error"
 				+ "|value is not an integer|invalid expire time|operation not permitted"
@@ -77,7 +81,8 @@ public enum RedisRefusal {
 				+ "|error compiling script|[^'\"]*(?:unknown|this) redis command (?:called|is not allowed) from)",
 				Pattern.CASE_INSENSITIVE);
 
-	// Older servers wrap the error of a command in a script, and say this without a code.
+	// Older servers wrap the error of a command in a script, and answer with these words,
+	// without a code.
 	private static final Pattern DENIED_IN_SCRIPT = Pattern
 		.compile("[^'\"]*(?:can't run this command|ACL failure in script)");
 
@@ -85,7 +90,7 @@ public enum RedisRefusal {
 
 	private static final Pattern TOO_MANY = Pattern.compile("ERR max number of clients");
 
-	// What DELEX says instead of the code.
+	// DELEX answers with this text instead of the code.
 	private static final Pattern NO_STRING = Pattern.compile("-?ERR Key should be of string type");
 
 	private final Pattern code;
@@ -105,8 +110,8 @@ public enum RedisRefusal {
 	}
 
 	/**
-	 * Whether the same command may be accepted a little later.
-	 * @return {@code false} for a refusal that stays
+	 * Returns whether the server may accept the same command a little later.
+	 * @return {@code false} for a refusal that lasts
 	 */
 	boolean passes() {
 		return this.passing;
@@ -121,9 +126,9 @@ public enum RedisRefusal {
 	}
 
 	/**
-	 * What the server said.
+	 * Returns the words of the server.
 	 * @param failure the client's exception
-	 * @return its words, or {@code null} if it did not refuse for this
+	 * @return the words, {@code null} if the server did not refuse for this reason
 	 */
 	@Nullable String wordsIn(Throwable failure) {
 		if (this == ERR) {
@@ -135,10 +140,10 @@ public enum RedisRefusal {
 	}
 
 	/**
-	 * Finds what the server refused with, so that it has certainly not carried out what
-	 * it was asked.
+	 * Finds the refusal in a failure. A server that refused has certainly not carried out
+	 * the command.
 	 * @param failure the client's exception
-	 * @return the refusal, or {@code null} if no server said that it refused
+	 * @return the refusal, {@code null} if no server refused
 	 */
 	public static @Nullable RedisRefusal of(Throwable failure) {
 		return NOPERM.isIn(failure) ? NOPERM
@@ -146,11 +151,11 @@ public enum RedisRefusal {
 	}
 
 	/**
-	 * Whether a server, or a proxy before it, answered that something is wrong, which may
-	 * be no refusal.
+	 * Returns whether a server, or a proxy before the server, answered with an error,
+	 * which may be no refusal.
 	 * @param failure the client's exception
-	 * @return {@code false} also if there are too many clients, as the answer is then to
-	 * the connection
+	 * @return {@code true} for an error; {@code false} for the error of too many clients,
+	 * which answers the connection and not a command
 	 */
 	public static boolean isError(Throwable failure) {
 		return matches(failure, ERROR) && !matches(failure, TOO_MANY);
@@ -166,8 +171,10 @@ public enum RedisRefusal {
 		return find(failure, pattern) != null;
 	}
 
-	// The deepest. Where no connection could be opened, what servers said is not a cause.
-	// It counts if all of them said it: of the others one may answer later.
+	// Finds the deepest message that matches. If no connection could be opened, the
+	// answers of the servers are suppressed exceptions, and not causes. Such an answer
+	// counts only if all servers gave it: otherwise another server may still accept
+	// later.
 	private static @Nullable String find(Throwable failure, Pattern pattern) {
 		String found = null;
 		boolean unsent = false;

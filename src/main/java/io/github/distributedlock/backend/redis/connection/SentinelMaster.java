@@ -27,16 +27,17 @@ import org.springframework.data.redis.connection.RedisStandaloneConfiguration;
 
 /**
  * The master that Sentinels name. The clients' own support for Sentinels leaves a master
- * too late if it is replaced while it still answers: Lettuce leaves it when Sentinel
- * demotes it, 10 s later.
+ * too late if that master is replaced while still answering: Lettuce leaves the master
+ * when Sentinel demotes the master, 10 s later.
  * <p>
- * States: not known, until it is first asked for; known, and watched by a thread that
- * asks all Sentinels twice a second; closed. While no Sentinel answers, the last one
- * known stays.
+ * States: the master is not known, until first asked for; known, and watched by a thread
+ * that asks all Sentinels twice a second; closed. While no Sentinel answers, the last
+ * known master stays.
  * <p>
  * A Sentinel may be cut off from the others and name a master that they have replaced.
- * Each replacement has a greater epoch, so the greatest counts. A smaller one than before
- * counts only if more than half of the Sentinels agree: they were set up anew.
+ * Each replacement has a greater epoch, so the answer with the greatest epoch counts. An
+ * answer with a smaller epoch than before counts only if more than half of the Sentinels
+ * agree: the Sentinels were set up anew.
  */
 final class SentinelMaster {
 
@@ -44,7 +45,9 @@ final class SentinelMaster {
 
 	private static final Duration PAUSE = Duration.ofMillis(500);
 
-	/** For so long one that gave no answer is not asked, if others answer. */
+	/**
+	 * How long a Sentinel that gave no answer is not asked, if other Sentinels answer.
+	 */
 	private static final long BACKOFF_NANOS = TimeUnit.SECONDS.toNanos(5);
 
 	private static final ThreadFactory THREADS = (task) -> DaemonThreads.create(task, "distributed-lock-sentinel");
@@ -65,14 +68,17 @@ final class SentinelMaster {
 
 	private @Nullable Thread watcher;
 
-	/** What was named and not believed. Of the thread that asks. */
+	/**
+	 * The last master that was named and not believed. Only the watching thread uses this
+	 * field.
+	 */
 	private @Nullable Named doubtful;
 
 	/**
-	 * Creates it. Does no I/O.
+	 * Creates an object that does not know the master yet. Does no I/O.
 	 * @param servers the Sentinels
-	 * @param connectors makes what opens connections to one of them
-	 * @param timeout how long each may take to answer
+	 * @param connectors returns an object that opens connections to a Sentinel
+	 * @param timeout how long each Sentinel may take to answer
 	 */
 	SentinelMaster(RedisSentinelConfiguration servers,
 			Function<RedisStandaloneConfiguration, SignalConnector> connectors, Duration timeout) {
@@ -99,15 +105,16 @@ final class SentinelMaster {
 	}
 
 	/**
-	 * Finds the master. Blocks until it is known.
-	 * @throws org.springframework.dao.DataAccessException if no Sentinel names it
+	 * Finds the master. Blocks until the master is known.
+	 * @throws org.springframework.dao.DataAccessException if no Sentinel names the master
 	 */
 	RedisNode get() {
 		Named known = this.master;
 		return (known != null) ? known.node() : first();
 	}
 
-	// Known only once it is watched: else nothing would notice another master.
+	// The master counts as known only once the watcher runs: otherwise nothing would
+	// notice another master.
 	private synchronized RedisNode first() {
 		Named known = this.master;
 		if (known == null) {
@@ -132,7 +139,7 @@ final class SentinelMaster {
 	}
 
 	/**
-	 * Whether it is still the one that counts. Does no I/O.
+	 * Returns whether a node is still the master. Does no I/O.
 	 */
 	boolean is(RedisNode node) {
 		Named known = this.master;
@@ -140,7 +147,8 @@ final class SentinelMaster {
 	}
 
 	/**
-	 * An object equal as long as the master of all slots is the same.
+	 * Returns an object that stays equal as long as the master, which serves all slots,
+	 * is the same.
 	 */
 	Object master(int slot) {
 		Named known = this.master;
@@ -148,8 +156,9 @@ final class SentinelMaster {
 	}
 
 	/**
-	 * Adds what is to be done when another master has taken the place of one that may
-	 * still answer, once no connection leads to that one any more. It must not block.
+	 * Adds a listener that is called when another master has taken the place of a master
+	 * that may still answer, once no step gets a connection to the former master any
+	 * more. The listener must not block.
 	 */
 	void onSwitch(Runnable listener) {
 		this.listeners.add(listener);
@@ -214,7 +223,8 @@ final class SentinelMaster {
 		}
 	}
 
-	// Of several with the same epoch, that of most. The text makes the order whole.
+	// Among answers with the same epoch, the answer of most Sentinels counts. The text
+	// makes the order total.
 	private static Named greatest(List<Named> answers) {
 		return answers.stream()
 			.max(Comparator.comparingLong(Named::epoch)
@@ -268,16 +278,17 @@ final class SentinelMaster {
 	}
 
 	/**
-	 * What a Sentinel answers.
+	 * The answer of a Sentinel.
 	 *
 	 * @param node the master
-	 * @param epoch how often it was replaced; 0 if the Sentinel does not say
+	 * @param epoch the number of the last replacement of the master; 0 if the Sentinel
+	 * does not tell
 	 */
 	private record Named(RedisNode node, long epoch) {
 	}
 
 	/**
-	 * One of them. Asked by one thread at a time.
+	 * A Sentinel. One thread at a time asks.
 	 */
 	private static final class Sentinel {
 
@@ -306,7 +317,7 @@ final class SentinelMaster {
 		private SignalConnection open() {
 			SignalConnection opened = this.connector.open();
 			if (!this.connection.compareAndSet(null, opened)) {
-				opened.close(); // Another one was opened at the same time.
+				opened.close(); // Another connection was opened at the same time.
 			}
 			if (this.ended) {
 				disconnect();
@@ -331,8 +342,8 @@ final class SentinelMaster {
 			try {
 				SignalConnection connection = connection();
 				byte[] master = KeyNames.bytes(name);
-				// Read before the address: the next answer tells of a replacement in
-				// between.
+				// The epoch is read before the address: if a replacement comes in
+				// between, the next answer tells.
 				long epoch = epoch(connection.link(), master);
 				if (connection.link().call(Command.of(Verb.SENTINEL, ADDRESS, master)) instanceof List<?> node
 						&& node.size() == 2) {
@@ -359,7 +370,8 @@ final class SentinelMaster {
 				}
 			}
 			catch (RuntimeException ex) {
-				// A user who may only ask for addresses: then most count.
+				// The user may only ask for addresses. Without epochs, the answer of most
+				// Sentinels counts.
 				if (RedisRefusal.of(ex) == null && !RedisRefusal.isError(ex)) {
 					throw ex;
 				}

@@ -1,8 +1,8 @@
 package io.github.distributedlock.backend.redis.connection;
 
 /**
- * Opens connections of which each has one job: to subscribe, or to try what a server
- * allows.
+ * Opens connections that each have one purpose: to subscribe, or to find out what a
+ * server allows.
  */
 public interface SignalConnector {
 
@@ -21,23 +21,24 @@ public interface SignalConnector {
 	}
 
 	/**
-	 * A connection.
+	 * A connection for one purpose.
 	 */
 	interface SignalConnection extends AutoCloseable {
 
 		/**
-		 * How to send commands on it, as long as nothing is subscribed to.
-		 * @return the way, for one thread
+		 * Returns the link that sends commands on this connection, as long as nothing is
+		 * subscribed to.
+		 * @return the link, for one thread
 		 */
 		Link link();
 
 		/**
-		 * Subscribes, and returns when the subscription has ended, on purpose or not.
+		 * Subscribes, and blocks until the subscription has ended, on purpose or not.
 		 */
 		void listen(byte[] channel, Listener listener);
 
 		/**
-		 * Ends it, so that listening on it ends, too. Does not block.
+		 * Ends the connection, so that listening ends, too. Does not block.
 		 */
 		@Override
 		void close();
@@ -45,12 +46,13 @@ public interface SignalConnector {
 	}
 
 	/**
-	 * Is told what is heard, by a thread of the client or by the one that listens.
+	 * Gets acknowledgements and messages, in a thread of the client or in the listening
+	 * thread.
 	 */
 	interface Listener {
 
 		/**
-		 * The server has acknowledged the subscription.
+		 * Called when the server has acknowledged the subscription.
 		 */
 		void onSubscribed();
 

@@ -9,8 +9,8 @@ import java.util.concurrent.TimeoutException;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Waits that an interrupt does not end, since a command that is under way is carried out
- * all the same, and its answer has to be known. The interrupt flag is set again after the
+ * Waits that an interrupt does not end: a command that is under way is carried out all
+ * the same, and the answer has to be known. The interrupt flag is set again after the
  * wait.
  */
 final class Uninterrupted {
@@ -20,10 +20,10 @@ final class Uninterrupted {
 
 	/**
 	 * Waits for a result.
-	 * @param future whose
-	 * @param nanos how long at most
+	 * @param future the future result
+	 * @param nanos how long to wait at most, in nanoseconds
 	 * @return the result
-	 * @throws TimeoutException if there is none in time
+	 * @throws TimeoutException if no result comes in time
 	 */
 	static <T extends @Nullable Object> T get(Future<T> future, long nanos)
 			throws ExecutionException, TimeoutException {
@@ -46,9 +46,9 @@ final class Uninterrupted {
 
 	/**
 	 * Takes a permit.
-	 * @param permits whose
-	 * @param nanos how long to wait for one at most
-	 * @return {@code false} if there is none in time
+	 * @param permits the semaphore
+	 * @param nanos how long to wait at most, in nanoseconds
+	 * @return {@code false} if no permit is free in time
 	 */
 	static boolean tryAcquire(Semaphore permits, long nanos) {
 		long end = System.nanoTime() + nanos;

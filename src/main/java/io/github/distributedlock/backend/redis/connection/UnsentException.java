@@ -6,8 +6,8 @@ import org.springframework.dao.DataAccessResourceFailureException;
 import org.springframework.data.redis.RedisConnectionFailureException;
 
 /**
- * There was no connection to send a command on, so the server has certainly not carried
- * it out.
+ * Thrown if there was no connection to send a command on, so that the server has
+ * certainly not carried the command out.
  */
 public final class UnsentException extends DataAccessResourceFailureException {
 
