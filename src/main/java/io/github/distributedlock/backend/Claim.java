@@ -39,7 +39,7 @@ public record Claim(String key, String owner, Waiter waiter, Duration lease, boo
 	private static final Grant NO_GRANT = new Grant(0, null, Set.of());
 
 	/**
-	 * What a store may do for a claim without being asked again.
+	 * The part of a claim by which a store may grant the key without being asked again.
 	 *
 	 * @param number the number of this attempt, from 1 and greater than the numbers of
 	 * all earlier attempts of this owner; 0 if the store must not grant the key. A store

@@ -20,7 +20,7 @@ import org.jspecify.annotations.Nullable;
 public record Holder(String name, State state, @Nullable LockMode mode) {
 
 	/**
-	 * What a holder has.
+	 * The state of a holder: what the holder has.
 	 */
 	public enum State {
 

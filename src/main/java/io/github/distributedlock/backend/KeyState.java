@@ -42,8 +42,8 @@ public final class KeyState {
 	public static final KeyState FREE = new KeyState(List.of(), List.of(), 0, Signs.NONE);
 
 	/**
-	 * Written where there is no holder or no waiter. Some databases take an empty text
-	 * for none at all.
+	 * The text for no holder or no waiter. Some databases take an empty text for a
+	 * missing one.
 	 */
 	private static final String NOBODY = "-";
 
@@ -86,10 +86,10 @@ public final class KeyState {
 	/**
 	 * Signs of life of all waiters together.
 	 *
-	 * @param lastHeard when a waiter asked last, also one that waits no more; 0 if nobody
-	 * waits
-	 * @param pardon the time from which on the silence of waiters counts; 0 if it always
-	 * does
+	 * @param lastHeard when a waiter asked last, including waiters that wait no more; 0
+	 * if nobody waits
+	 * @param pardon the time from which on the silence of waiters counts; 0 if silence
+	 * always counts
 	 */
 	record Signs(long lastHeard, long pardon) {
 
@@ -98,12 +98,12 @@ public final class KeyState {
 	}
 
 	/**
-	 * One for which a key is busy.
+	 * An owner or waiter in whose favour a key is busy.
 	 *
-	 * @param kind the waiter that the key is reserved for; else any waiter of the kind of
-	 * the holder
+	 * @param kind the waiter that the key is reserved for; for an owner, any waiter of
+	 * the same kind
 	 * @param state what the holder has
-	 * @param name the owner token; of a reservation the instance, or the owner token of
+	 * @param name the owner token; for a reservation the instance, or the owner token of
 	 * the fair request
 	 * @param end when the lease ends
 	 */
@@ -148,9 +148,9 @@ public final class KeyState {
 	 *
 	 * @param waiter the waiter
 	 * @param since when the waiter came
-	 * @param heard when the waiter asked last; of a fair request, when any fair request
-	 * of its instance did
-	 * @param bid the claim that may be granted, {@code null} if there is none
+	 * @param heard when the waiter asked last; for a fair request, when any fair request
+	 * of the same instance asked last
+	 * @param bid the claim that may be granted, {@code null} if no claim may be granted
 	 */
 	record Place(Waiter waiter, long since, long heard, @Nullable Bid bid) {
 
@@ -191,8 +191,8 @@ public final class KeyState {
 	 * @param waiters what {@link #waiters()} returned
 	 * @param fencingToken what {@link #fencingToken()} returned
 	 * @return the state
-	 * @throws IllegalArgumentException if a text is none that this version writes; the
-	 * message says which
+	 * @throws IllegalArgumentException if this version never writes such a text; the
+	 * message names the text
 	 */
 	public static KeyState of(String holders, long end, String waiters, long fencingToken) {
 		List<Held> held = new ArrayList<>(1);
@@ -266,8 +266,8 @@ public final class KeyState {
 	}
 
 	/**
-	 * Returns the text of the holders. A holder whose lease ends last has no time in it:
-	 * that time is the {@linkplain #end() end}.
+	 * Returns the text of the holders. A holder whose lease ends last has no time in the
+	 * text: that time is the {@linkplain #end() end}.
 	 * @return the text, never empty, without line breaks
 	 */
 	public String holders() {
@@ -311,8 +311,8 @@ public final class KeyState {
 	}
 
 	/**
-	 * Returns the text of the only holder of a key that the holder has alone, so that a
-	 * store can compare it: what {@link #holders()} returns then.
+	 * Returns the text of a holder that has a key alone, so that a store can compare the
+	 * text: the value of {@link #holders()} for such a key.
 	 * @param owner the owner token
 	 * @param state what the holder has: the key, or a lease that was left to expire
 	 * @return the text
@@ -339,8 +339,8 @@ public final class KeyState {
 	}
 
 	/**
-	 * Returns whether a waiter would have the key together with others: a reader, or one
-	 * that wants a permit.
+	 * Returns whether a waiter would have the key together with others, as a reader or
+	 * with a permit.
 	 */
 	static boolean joins(Waiter waiter) {
 		return waiter.isShared() || waiter.permits() > 1;
@@ -356,7 +356,7 @@ public final class KeyState {
 	}
 
 	/**
-	 * Returns when the last lease ends, so that the key is free unless it is renewed.
+	 * Returns when the last lease ends. Then the key is free, unless a lease is renewed.
 	 * @return the time in microseconds since 1970, 0 if the key has no holder
 	 */
 	public long end() {
@@ -376,8 +376,8 @@ public final class KeyState {
 	}
 
 	/**
-	 * Returns whether nothing is lost if the key is forgotten: it is free, nobody waits,
-	 * and any further fencing token is greater than the last one.
+	 * Returns whether nothing is lost if the key is forgotten: the key is free, nobody
+	 * waits, and any further fencing token is greater than the last one.
 	 * @param now the time in microseconds since 1970
 	 * @return {@code true} if the key may be forgotten
 	 */
@@ -387,8 +387,8 @@ public final class KeyState {
 
 	/**
 	 * Returns whether a holder has come, or stays for longer, or a fencing token was
-	 * given. That must outlast a crash of the store before anybody learns it. A crash may
-	 * undo any other step, which costs the rest of a lease, or a place.
+	 * given. A store must make such a step durable before anybody learns of the step. A
+	 * crash may undo any other step, which costs the rest of a lease, or a place.
 	 * @param before the state before
 	 * @return {@code true} if the step has given something
 	 */

@@ -49,7 +49,7 @@ import org.jspecify.annotations.Nullable;
 class KeyStep {
 
 	/**
-	 * If nobody has asked for so long, the queue is forgotten.
+	 * The time without any question, in microseconds, after which the queue is forgotten.
 	 */
 	private static final long FORGOTTEN = 10_000_000;
 
@@ -78,14 +78,14 @@ class KeyStep {
 	private List<ReleaseNotification> notifications = List.of();
 
 	/**
-	 * What differs from store to store.
+	 * The settings in which stores differ, in microseconds.
 	 *
-	 * @param reservation for how long a key is kept for the waiter whose turn it is
-	 * @param silence after how long a silent waiter is dead; 0 if a waiter is dead that
-	 * does not hear, and only then
-	 * @param pulse for how long a waiter that has asked for the same again need not be
-	 * written. Each claim that may be granted is another one, so such a claim is granted
-	 * no more when the silence has lasted for all but a pulse
+	 * @param reservation how long a key is kept for the waiter whose turn has come
+	 * @param silence after how long a silent waiter is dead; 0 if only a waiter that does
+	 * not hear counts as dead
+	 * @param pulse how long a waiter that asks for the same again need not be written.
+	 * Each claim that may be granted differs from the claim before, so such a claim is
+	 * not granted any more when the silence has lasted for all but a pulse
 	 * @param hears returns {@code false} for an instance that is known to hear no
 	 * notifications
 	 */
@@ -117,7 +117,8 @@ class KeyStep {
 
 	/**
 	 * Ends the step.
-	 * @return what has become of the key; the state before if that is the same
+	 * @return the new state of the key; the object of the state before if nothing has
+	 * changed
 	 */
 	final KeyState state() {
 		KeyState state = this.before;
@@ -138,8 +139,8 @@ class KeyStep {
 	}
 
 	/**
-	 * Makes the claim's owner a holder, if it may be one.
-	 * @param registers whether the claim's waiter waits otherwise
+	 * Makes the claim's owner a holder, if the claim may have the key.
+	 * @param registers whether the claim's waiter is registered otherwise
 	 */
 	AcquireResult acquire(Claim claim, boolean registers) {
 		skipReservationOfDead(claim.waiter());
@@ -150,7 +151,7 @@ class KeyStep {
 			register(claim);
 		}
 		if (this.holders.isEmpty()) {
-			// Others come first, and what was reserved for the first of them has run out.
+			// Others come first, and the reservation for the oldest waiter has run out.
 			wakeNext(claim.waiter());
 		}
 		else if (hasPermits() && fits(claim.waiter())) {
@@ -181,8 +182,8 @@ class KeyStep {
 	}
 
 	/**
-	 * Takes the key from an owner, and gives a free one, or a permit, to those that are
-	 * next.
+	 * Takes the key from an owner, and gives a key that is free then, or a permit, to the
+	 * next waiters.
 	 * @return whether the owner had the key
 	 */
 	boolean release(String owner) {
@@ -216,7 +217,7 @@ class KeyStep {
 		Held held = owner(owner);
 		if (held != null) {
 			leave(held);
-			// An owner that has left the key before counts once.
+			// An owner that has left the key before counts only once.
 			this.holders = this.holders.stream()
 				.filter((each) -> each.state() != State.EXPIRING || !each.name().equals(owner))
 				.toList();
@@ -226,8 +227,8 @@ class KeyStep {
 	}
 
 	/**
-	 * Ends the place of a waiter, and gives up what is reserved for that waiter, or was
-	 * granted to one of these owners.
+	 * Ends the place of a waiter, and gives up a key that is reserved for that waiter, or
+	 * was granted to one of these owners.
 	 */
 	void withdraw(Waiter waiter, Set<String> owners) {
 		unregister(waiter);
@@ -244,8 +245,8 @@ class KeyStep {
 	}
 
 	/**
-	 * Undoes a claim, and what the claim has registered unless another claim of the same
-	 * waiter came later.
+	 * Undoes a claim, and ends the registration of the claim's waiter unless another
+	 * claim of the same waiter came later.
 	 */
 	void forget(Claim claim) {
 		Place place = place(claim.waiter());
@@ -256,7 +257,8 @@ class KeyStep {
 	}
 
 	/**
-	 * Lets the owner of a key share it from now on, until the end of its lease.
+	 * Lets the owner of a key share the key from now on, until the end of the owner's
+	 * lease.
 	 * @return whether the owner has the key
 	 */
 	boolean downgrade(String owner) {
@@ -299,7 +301,8 @@ class KeyStep {
 
 	/**
 	 * Returns whether a claim may have a permit. Such a claim passes no waiter that came
-	 * before, not even the waiter of its own instance if it does not wait itself.
+	 * before, not even the waiter of the claim's own instance if the claim does not wait
+	 * itself.
 	 */
 	boolean mayHavePermit(Claim claim, boolean registers) {
 		if (hasPermits() && (isOwned(claim.owner()) || isKept(claim, registers))) {
@@ -364,8 +367,8 @@ class KeyStep {
 	}
 
 	/**
-	 * Says who has the key, and for how long the claim is out of question. Asks another
-	 * instance for a key that it may have kept.
+	 * Answers who has the key, and for how long the claim cannot have the key. Asks
+	 * another instance for a key that may be kept there.
 	 */
 	private AcquireResult busy(Claim claim) {
 		Held first = this.holders.get(0);
@@ -384,7 +387,7 @@ class KeyStep {
 	}
 
 	/**
-	 * Gives a waiter a place behind all others, unless it has one.
+	 * Gives a waiter a place behind all others, unless the waiter has a place already.
 	 */
 	void register(Claim claim) {
 		Waiter waiter = claim.waiter();
@@ -406,13 +409,14 @@ class KeyStep {
 			all.add(new Place(waiter, this.now, this.now, bid));
 		}
 		this.places = all;
-		// A time that is yet to come says that the clock was set back, until that is
-		// judged.
+		// A time in the future shows that the clock was set back, and stays until the
+		// next step that looks for dead waiters.
 		this.signs = new Signs(Math.max(this.signs.lastHeard(), this.now), this.signs.pardon());
 	}
 
 	/**
-	 * Returns what may be granted to the waiter of a claim, {@code null} if nothing may.
+	 * Returns the bid of a claim, {@code null} if the key must not be granted to the
+	 * claim.
 	 */
 	@Nullable Bid bid(Claim claim) {
 		return (claim.number() > 0) ? new Bid(claim.number(), claim.owner(), micros(claim.grantLease()), this.now)
@@ -435,8 +439,8 @@ class KeyStep {
 	}
 
 	/**
-	 * Gives a key that is free to the waiter that is next, or to all that are and may
-	 * have the key together. A fair request keeps its place until it has the key.
+	 * Gives a free key to the next waiter, or to all next waiters that may have the key
+	 * together. A fair request keeps its place until the request has the key.
 	 */
 	void wakeNext(Waiter caller) {
 		if (this.places.isEmpty() || grant(oldest())) {
@@ -468,7 +472,7 @@ class KeyStep {
 	}
 
 	/**
-	 * Makes what a waiter has claimed the owner of a key that is free.
+	 * Makes the owner of a waiter's claim the owner of a free key.
 	 * @return {@code false} if the waiter does not hear, or has not claimed the key
 	 * lately
 	 */
@@ -485,7 +489,8 @@ class KeyStep {
 	}
 
 	/**
-	 * Returns what may be granted to a waiter, {@code null} if it may be dead.
+	 * Returns the bid that may be granted to a waiter; {@code null} if there is none, the
+	 * waiter may be dead, or would have the key together with others.
 	 */
 	@Nullable Bid bid(Place place) {
 		Bid bid = place.bid();
@@ -497,9 +502,9 @@ class KeyStep {
 	}
 
 	/**
-	 * Reserves a key for the waiters that come first and may have it together, as long as
+	 * Reserves a key for the oldest waiters that may have the key together, as long as
 	 * they fit.
-	 * @return whether there are any
+	 * @return whether the key was reserved for any waiter
 	 */
 	boolean admit() {
 		boolean admitted = false;
@@ -519,7 +524,7 @@ class KeyStep {
 	}
 
 	/**
-	 * Tells a waiter that a key is reserved for it.
+	 * Tells a waiter that a key is reserved for that waiter.
 	 * @return {@code false} if the waiter is known not to hear
 	 */
 	boolean notify(Waiter waiter) {
@@ -539,8 +544,8 @@ class KeyStep {
 	}
 
 	/**
-	 * Drops the reservation for a fair request that has died, so that another one need
-	 * not wait for its end.
+	 * Drops the reservation for a fair request that has died, so that another fair
+	 * request need not wait for the end of the reservation.
 	 */
 	private void skipReservationOfDead(Waiter caller) {
 		Held first = this.holders.isEmpty() ? null : this.holders.get(0);
@@ -560,7 +565,7 @@ class KeyStep {
 	/**
 	 * Removes the places of waiters that are dead.
 	 * @param caller the waiter that asks, which is alive
-	 * @return the groups that are dead
+	 * @return the groups of the dead waiters
 	 */
 	private Set<Waiter> removeDead(Waiter caller) {
 		if (this.places.isEmpty()) {
@@ -576,8 +581,8 @@ class KeyStep {
 	}
 
 	/**
-	 * Returns the groups of waiters that were silent for too long, but that of the
-	 * caller.
+	 * Returns the groups of waiters that were silent for too long, without the group of
+	 * the caller.
 	 */
 	Set<Waiter> dead(Waiter caller) {
 		if (this.settings.silence == 0) {
@@ -608,8 +613,8 @@ class KeyStep {
 	}
 
 	/**
-	 * Takes a step of an instance for a sign of life of its fair requests, which do not
-	 * ask while their instance has the key.
+	 * Counts a step of an instance as a sign of life of the fair requests of that
+	 * instance, which do not ask while their instance has the key.
 	 */
 	private void hear(Waiter group) {
 		boolean waited = this.before.places.stream()
@@ -630,7 +635,7 @@ class KeyStep {
 	}
 
 	/**
-	 * Takes all waiters for alive, since the clock was set back.
+	 * Treats all waiters as alive, since the clock was set back.
 	 */
 	private void pardonAll() {
 		long time = this.now - 1_000;
@@ -642,8 +647,9 @@ class KeyStep {
 	}
 
 	/**
-	 * Returns the waiters that are heard together, as one of them: all fair requests of
-	 * an instance. Any other waiter is a group by itself.
+	 * Returns the group of a waiter, as one waiter that stands for the group. All fair
+	 * requests of an instance are a group, whose members are heard together. Any other
+	 * waiter is a group by itself.
 	 */
 	Waiter group(Waiter waiter) {
 		return waiter.isFair() ? Waiter.fair(waiter.instance(), "") : waiter;
@@ -702,8 +708,8 @@ class KeyStep {
 	}
 
 	/**
-	 * Takes a holder off the key, and from a reader also what is reserved for the readers
-	 * of its instance.
+	 * Takes a holder off the key. For a reader, also gives up the reservation for the
+	 * readers of the reader's instance.
 	 */
 	void leave(Held held) {
 		remove(held);
@@ -713,8 +719,8 @@ class KeyStep {
 	}
 
 	/**
-	 * Gives up what is reserved for a waiter.
-	 * @return whether there was anything
+	 * Gives up the reservation for a waiter.
+	 * @return whether the waiter had a reservation
 	 */
 	private boolean giveUp(Waiter waiter) {
 		Held kept = reservation(waiter);

@@ -13,30 +13,33 @@ import io.github.distributedlock.LockException;
 import io.github.distributedlock.LockStatus;
 
 /**
- * A store of whatever can read a value, and write the value if nobody has changed it
- * since: a table, a document store, a coordination service. Offers all that locks can do,
- * and has each rule of who gets a key next: a subclass {@linkplain #read reads},
- * {@linkplain #write writes if unchanged}, and {@linkplain #send notifies} if it can.
+ * A store on top of anything that can read a value, and write the value if nobody has
+ * changed the value since: a table, a document store, a coordination service. This class
+ * offers all that locks can do, and has each rule of who gets a key next. A subclass
+ * {@linkplain #read reads}, {@linkplain #write writes if unchanged}, and
+ * {@linkplain #send notifies} if the store can.
  * <p>
- * Each step reads the state of a key, decides what becomes of it, and writes it; if
- * another step came between, the step begins anew.
+ * Each step reads the state of a key, decides on the next state, and writes that state;
+ * if another step came between, the step begins anew.
  *
  * @since 1.0
  */
 public abstract class OptimisticLockBackend implements LockBackend {
 
 	/**
-	 * So often a key may change between a read and a write.
+	 * How often a step is tried at most, while other steps change the key between the
+	 * read and the write.
 	 */
 	private static final int MOST_ATTEMPTS = 100;
 
 	/**
-	 * The first pause after a change of others. Many may have been woken together.
+	 * The longest first pause after a conflict, in nanoseconds. The pause is random,
+	 * since many waiters may have been woken together.
 	 */
 	private static final long CONFLICT_NANOS = 200_000;
 
 	/**
-	 * What each store of this kind does, besides what its own ways add.
+	 * The features of each store of this kind. A subclass may add more.
 	 */
 	public static final Set<LockFeature> FEATURES = Set.of(LockFeature.SHARED, LockFeature.PERMITS, LockFeature.FAIR,
 			LockFeature.FENCING, LockFeature.INSPECTION, LockFeature.PLACES, LockFeature.HAND_OVER,
@@ -50,8 +53,8 @@ public abstract class OptimisticLockBackend implements LockBackend {
 	 * Creates a store.
 	 * @param reservation how often a waiter asks at least; see {@link #reservation()}
 	 * @param silence after how long a waiter that has not asked has died, several times
-	 * as long as the reservation; zero if an instance has died when it {@linkplain #hears
-	 * does not hear}, and only then
+	 * as long as the reservation; zero if only an instance that {@linkplain #hears does
+	 * not hear} counts as dead
 	 */
 	protected OptimisticLockBackend(Duration reservation, Duration silence) {
 		this(reservation, silence, Duration.ZERO);
@@ -72,38 +75,40 @@ public abstract class OptimisticLockBackend implements LockBackend {
 	}
 
 	/**
-	 * What a store has read.
+	 * The result of a read.
 	 *
 	 * @param state the state of the key, {@link KeyState#FREE} if nothing is kept of it
 	 * @param now the time by the clock of the store, in microseconds since 1970
-	 * @param version what tells {@link #write} that nobody has changed the key since
+	 * @param version the version by which {@link #write} knows that nobody has changed
+	 * the key since
 	 */
 	public record Read(KeyState state, long now, Object version) {
 	}
 
 	/**
-	 * Reads what is kept of a key.
+	 * Reads the state of a key.
 	 * @param key the user's key
 	 * @return the state, the time and the version, as of one moment
-	 * @throws IllegalArgumentException if what is kept is no {@linkplain KeyState#of
-	 * state}
+	 * @throws IllegalArgumentException if the store holds something that is no
+	 * {@linkplain KeyState#of state}
 	 */
 	protected abstract Read read(String key);
 
 	/**
-	 * Writes what has become of a key, unless somebody has changed it since it was read.
+	 * Writes the new state of a key, unless somebody has changed the key since the read.
 	 * @param key the user's key
-	 * @param before what was read
-	 * @param after what is to be kept
+	 * @param before the result of the read
+	 * @param after the state to write
 	 * @return {@code false} if the key has changed since, and nothing was written
 	 */
 	protected abstract boolean write(String key, Read before, KeyState after);
 
 	/**
-	 * Notifies the instance of a waiter, after what the notification says was written, or
-	 * the instance of an owner: {@linkplain ReleaseListener#onNotification tells} its
-	 * listener. Never throws: an instance that hears nothing asks again. Does nothing
-	 * unless the store {@linkplain LockFeature#NOTIFICATIONS notifies}.
+	 * Notifies an instance: {@linkplain ReleaseListener#onNotification passes} the
+	 * notification to the listener of the waiter's or the owner's instance. Called after
+	 * the state that the notification tells of was written. Never throws: an instance
+	 * that hears nothing asks again. Does nothing unless the store
+	 * {@linkplain LockFeature#NOTIFICATIONS notifies}.
 	 * @param notification the notification
 	 */
 	protected void send(ReleaseNotification notification) {
@@ -112,7 +117,7 @@ public abstract class OptimisticLockBackend implements LockBackend {
 	/**
 	 * Returns whether an instance may hear notifications. Does no I/O.
 	 * @param instance the instance
-	 * @return {@code false} if it is known that it hears none
+	 * @return {@code false} if the instance is known to hear no notifications
 	 */
 	protected boolean hears(String instance) {
 		return true;
@@ -165,7 +170,7 @@ public abstract class OptimisticLockBackend implements LockBackend {
 						: LockBackendException.of(String.valueOf(ex.getMessage()))
 							.retryable(ex.isRetryable())
 							.cause(ex)
-							.build(); // The others were carried out.
+							.build(); // The earlier renewals were carried out.
 			}
 		}
 		return owned;
@@ -199,14 +204,15 @@ public abstract class OptimisticLockBackend implements LockBackend {
 	}
 
 	/**
-	 * Begins a step. Models of the protocol break one of its rules.
+	 * Creates a step. Models of the protocol override this method to break one rule of
+	 * the step.
 	 */
 	KeyStep begin(String key, KeyState state, KeyStep.Settings settings, long now) {
 		return new KeyStep(key, state, settings, now);
 	}
 
 	/**
-	 * Carries out a step, again if another one came between.
+	 * Carries out a step, and repeats the step if another step came between.
 	 * @param argument the argument of the step, so that the action need not be an object
 	 * of its own
 	 */
@@ -241,7 +247,8 @@ public abstract class OptimisticLockBackend implements LockBackend {
 	}
 
 	/**
-	 * Reads a key. A state that cannot be read may say that somebody has the key.
+	 * Reads a key. Fails on a state that cannot be read, since such a state may say that
+	 * somebody has the key.
 	 */
 	private Read readState(String key) {
 		try {

@@ -25,16 +25,16 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Ends calls of a driver or a pool in time, whatever these do.
+ * Bounds the time of calls of a driver or a pool, whatever these do.
  * <p>
  * A statement is cancelled at the server after three quarters of the command timeout: a
  * server whose statement hangs does not notice that the client has closed the socket, and
- * keeps the session. A call that may ignore its time-out is made on a thread of this
- * class, and the caller waits for the command timeout only.
+ * keeps the session. A call that may ignore its timeout runs on a thread of this class,
+ * and the caller waits for the command timeout only.
  * <p>
- * A call that its caller has given up keeps its thread until it ends, perhaps for ever.
- * So while many calls hang, only one probe at a time asks for a connection. Once a probe
- * is answered, the calls that hang count no more. Safe for use by many threads.
+ * A call that the caller has given up keeps its thread until the call ends, perhaps for
+ * ever. So while many calls hang, only one probe at a time asks for a connection. Once a
+ * probe is answered, the calls that hang count no more. Safe for use by many threads.
  */
 final class Calls implements AutoCloseable {
 
@@ -66,7 +66,8 @@ final class Calls implements AutoCloseable {
 	private final Set<Execution> executions = ConcurrentHashMap.newKeySet();
 
 	/**
-	 * Whether the next look at the executions is due, which is so while there are any.
+	 * {@code true} while a next look at the executions is scheduled, as always while
+	 * there are executions.
 	 */
 	private final AtomicBoolean ticking = new AtomicBoolean();
 
@@ -76,8 +77,9 @@ final class Calls implements AutoCloseable {
 	}
 
 	/**
-	 * Threads that inherit nothing from the request that happens to start them: a data
-	 * source may choose the database by an {@link InheritableThreadLocal}.
+	 * Returns a factory of threads that inherit nothing from the request that happens to
+	 * start them: a data source may choose the database by an
+	 * {@link InheritableThreadLocal}.
 	 */
 	static ThreadFactory threads(String name) {
 		return (task) -> {
@@ -89,7 +91,8 @@ final class Calls implements AutoCloseable {
 	}
 
 	/**
-	 * Gets a connection by a {@linkplain #call call}, unless many calls hang.
+	 * Gets a connection by a {@linkplain #call call}. While many calls hang, only a probe
+	 * that is due gets a connection; other callers fail at once.
 	 */
 	<T> T connect(Callable<T> task, Consumer<@Nullable T> late) throws SQLException {
 		int hanging = this.hanging.get();
@@ -118,13 +121,13 @@ final class Calls implements AutoCloseable {
 	}
 
 	/**
-	 * Makes a call on a thread of this class. The caller waits for the command timeout at
-	 * most, also if it is interrupted.
-	 * @param what what the call does
+	 * Makes a call on a thread of this class. The caller waits for the given command
+	 * timeouts at most, even if interrupted.
+	 * @param what the words for the call, as after "an attempt to"
 	 * @param commands how many command timeouts the caller waits
 	 * @param task the call
-	 * @param late is given the result if it comes when the caller waits no more, and
-	 * {@code null} if the call has failed by then
+	 * @param late gets the result if the result comes when the caller waits no more, or
+	 * {@code null} if the call fails then
 	 * @throws NoAnswerException if the call has not ended in time
 	 */
 	<T extends @Nullable Object> T call(String what, int commands, Callable<T> task, Consumer<@Nullable T> late)
@@ -142,7 +145,7 @@ final class Calls implements AutoCloseable {
 			answer.orTimeout(commands * this.timeoutNanos, TimeUnit.NANOSECONDS);
 		}
 		catch (RuntimeException | OutOfMemoryError ex) {
-			// The call goes on, and nobody would end a wait for it.
+			// The call goes on, and nothing would end the caller's wait.
 			NoAnswerException unawaited = new NoAnswerException(
 					"There is no thread to end in time an attempt to " + what);
 			unawaited.initCause(ex);
@@ -191,7 +194,7 @@ final class Calls implements AutoCloseable {
 	}
 
 	/**
-	 * Begins a task that nobody waits for.
+	 * Starts a task that nobody waits for.
 	 */
 	void start(Runnable task) {
 		try {
@@ -203,8 +206,9 @@ final class Calls implements AutoCloseable {
 	}
 
 	/**
-	 * Cancels a statement at the server if it runs for too long.
-	 * @return to be ended when the statement has ended
+	 * Watches a statement, and cancels the statement at the server if it runs for too
+	 * long.
+	 * @return the execution, which the caller has to end when the statement has ended
 	 */
 	Execution begin(Cancellation cancellation) {
 		Execution execution = new Execution(cancellation);
@@ -229,7 +233,7 @@ final class Calls implements AutoCloseable {
 		this.executions.forEach(Execution::grow);
 		if (this.executions.isEmpty()) {
 			this.ticking.set(false);
-			// One may have begun just before.
+			// An execution may have begun just before.
 			if (this.executions.isEmpty() || !this.ticking.compareAndSet(false, true)) {
 				return;
 			}
@@ -238,7 +242,7 @@ final class Calls implements AutoCloseable {
 	}
 
 	/**
-	 * Ends the threads that have nothing to do any more.
+	 * Ends the threads, except those whose calls still go on.
 	 */
 	@Override
 	public void close() {
@@ -247,7 +251,7 @@ final class Calls implements AutoCloseable {
 	}
 
 	/**
-	 * The caller waits no more, and the call still goes on.
+	 * Thrown if the caller waits no more, and the call still goes on.
 	 */
 	static final class NoAnswerException extends SQLTimeoutException {
 
@@ -261,7 +265,8 @@ final class Calls implements AutoCloseable {
 	}
 
 	/**
-	 * Cancels a statement. May be called by another thread than that of the statement.
+	 * Cancels a statement. Any thread may call this method, not only the thread of the
+	 * statement.
 	 */
 	interface Cancellation {
 
@@ -270,7 +275,7 @@ final class Calls implements AutoCloseable {
 	}
 
 	/**
-	 * One statement that is carried out.
+	 * A statement that is being carried out.
 	 */
 	final class Execution {
 
@@ -284,11 +289,13 @@ final class Calls implements AutoCloseable {
 
 		private void grow() {
 			if (this.age.incrementAndGet() == TICKS_TO_CANCEL) {
-				start(this::cancel); // That may open a connection, which may hang, too.
+				start(this::cancel); // A cancellation may open a connection, and may
+										// hang, too.
 			}
 		}
 
-		// Cancels one after the other: most drivers open a further session for that.
+		// Statements are cancelled one after the other, since most drivers open a further
+		// session for a cancellation.
 		private void cancel() {
 			boolean alone = false;
 			try {
@@ -306,9 +313,9 @@ final class Calls implements AutoCloseable {
 		}
 
 		/**
-		 * Ends the supervision.
-		 * @return whether the statement has been cancelled, so that the cancellation may
-		 * still meet the next one of the same connection
+		 * Ends the watch.
+		 * @return whether a cancellation has begun, which may still meet the next
+		 * statement of the same connection
 		 */
 		boolean end() {
 			Calls.this.executions.remove(this);

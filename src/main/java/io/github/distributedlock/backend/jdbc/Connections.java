@@ -19,10 +19,11 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Borrows connections of a data source, never the one of a running transaction, and gives
- * them back as they were. On each, a statement is committed by itself, in READ COMMITTED.
- * Neither a pool without a free connection nor a server or a driver that does not answer
- * keeps a caller for longer than a command timeout. Safe for use by many threads.
+ * Borrows connections of a data source, never the connection of a running transaction,
+ * and gives them back unchanged. On each connection, a statement is committed by itself,
+ * in READ COMMITTED where the {@linkplain Platform#isolation platform} can. Neither a
+ * pool without a free connection nor a server or a driver that does not answer keeps a
+ * caller for longer than a command timeout. Safe for use by many threads.
  */
 final class Connections implements AutoCloseable {
 
@@ -35,8 +36,8 @@ final class Connections implements AutoCloseable {
 	private final Calls calls;
 
 	/**
-	 * Whether the driver ends a call in time by itself, known from the first connection
-	 * on. H2's accepts the network time-out, and ignores it.
+	 * {@code true} if the driver ends a call in time by itself, known from the first
+	 * connection on. H2's driver accepts the network timeout, and ignores it.
 	 */
 	private volatile boolean driverKeepsTime;
 
@@ -56,17 +57,18 @@ final class Connections implements AutoCloseable {
 	private volatile @Nullable Statements statements;
 
 	/**
-	 * The isolation of the data source, asked once, since some drivers ask the server.
+	 * The isolation of the data source, asked for once, since some drivers ask the
+	 * server.
 	 */
 	private volatile int isolation;
 
 	/**
-	 * The isolation of the locks.
+	 * The isolation of the statements of the locks.
 	 */
 	private volatile int ours;
 
 	/**
-	 * What is done with a connection.
+	 * A step on a connection.
 	 */
 	interface Step<T extends @Nullable Object> {
 
@@ -82,7 +84,8 @@ final class Connections implements AutoCloseable {
 	}
 
 	/**
-	 * The statements for this database, {@code null} while it is not known which it is.
+	 * Returns the statements for this database, {@code null} while the kind of the
+	 * database is not known.
 	 */
 	@Nullable Statements statements() {
 		return this.statements;
@@ -93,8 +96,8 @@ final class Connections implements AutoCloseable {
 	}
 
 	/**
-	 * Does something with a connection that is borrowed for it.
-	 * @param name what is done, with the key
+	 * Runs a step on a connection that is borrowed for that step.
+	 * @param name the words for the step, with the key
 	 * @param commands how many command timeouts the step takes at most
 	 */
 	<T extends @Nullable Object> T run(String name, int commands, Step<T> step) {
@@ -104,8 +107,9 @@ final class Connections implements AutoCloseable {
 	}
 
 	/**
-	 * Borrows a connection, which is to be closed. Takes a command timeout at most, and
-	 * one more while the server has sessions that hang, or if the thread is interrupted.
+	 * Borrows a connection, which the caller has to close. Takes a command timeout at
+	 * most, and one more while the server has sessions that hang, or if the thread is
+	 * interrupted.
 	 */
 	Borrowed borrow() {
 		this.strays.end();
@@ -114,8 +118,9 @@ final class Connections implements AutoCloseable {
 
 	/**
 	 * Borrows a connection.
-	 * @param forTable whether it is for the table of the locks, which a new connection
-	 * then looks at: somebody may have locked it
+	 * @param forTable whether the connection is for the table of the locks. A new
+	 * connection for the table reads the table first, which may block: somebody may have
+	 * locked the table
 	 */
 	private Borrowed borrow(boolean forTable) {
 		if (this.closed || !this.unborrowed.tryAcquire()) {
@@ -145,8 +150,8 @@ final class Connections implements AutoCloseable {
 	}
 
 	/**
-	 * Sees that no statement that has failed here is carried out later.
-	 * @throws LockBackendException if that is not sure
+	 * Makes sure that no statement that has failed here is carried out later.
+	 * @throws LockBackendException if that is not certain
 	 */
 	void settle() {
 		this.strays.endAll();
@@ -201,9 +206,9 @@ final class Connections implements AutoCloseable {
 	}
 
 	/**
-	 * Lends no connection any more, waits for a command timeout at most until each one
-	 * has been given back, and ends the threads of this class. A pool that is closed next
-	 * ends no connection under a statement.
+	 * Lends no connection any more, waits for a command timeout at most until all
+	 * connections have been given back, and ends the threads of this class. So a pool
+	 * that is closed next ends no connection under a statement.
 	 */
 	@Override
 	public void close() {
@@ -224,8 +229,9 @@ final class Connections implements AutoCloseable {
 	}
 
 	/**
-	 * Requires that the pool may have so many connections at the same time.
-	 * @throws LockBackendException if not. It may be retried if others have them now
+	 * Requires that the pool can lend so many connections at the same time.
+	 * @throws LockBackendException if the pool cannot; retryable if others may have the
+	 * connections at the moment
 	 */
 	void require(int count) {
 		int most = this.pool.most();
@@ -238,7 +244,7 @@ final class Connections implements AutoCloseable {
 		}
 		List<Borrowed> all = new ArrayList<>();
 		try {
-			while (all.size() < count - 1) { // Renewals have theirs.
+			while (all.size() < count - 1) { // Renewals keep one already.
 				all.add(borrow());
 			}
 		}
@@ -264,8 +270,8 @@ final class Connections implements AutoCloseable {
 	}
 
 	/**
-	 * A connection that is kept for one purpose, so that others cannot use up all. One
-	 * step at a time.
+	 * A connection that is kept for one purpose, so that other purposes cannot use up all
+	 * connections. Runs one step at a time.
 	 */
 	final class Kept implements AutoCloseable {
 
@@ -274,15 +280,15 @@ final class Connections implements AutoCloseable {
 		private @Nullable Borrowed kept;
 
 		/**
-		 * Does something that may be done twice: the connection may have been ended while
-		 * nobody used it.
+		 * Runs a step that may run twice: the connection may have ended while nobody used
+		 * it.
 		 */
 		<T extends @Nullable Object> T run(String name, Step<T> step) {
 			return run(name, 1, step);
 		}
 
 		/**
-		 * Does something that may be done twice, and takes so many command timeouts at
+		 * Runs a step that may run twice, and that takes so many command timeouts at
 		 * most.
 		 */
 		<T extends @Nullable Object> T run(String name, int commands, Step<T> step) {
@@ -333,12 +339,12 @@ final class Connections implements AutoCloseable {
 		private final String tag;
 
 		/**
-		 * Whether a statement may be carried out yet that has failed here.
+		 * {@code true} if a statement that has failed here may still be carried out.
 		 */
 		private volatile boolean abandoned;
 
 		/**
-		 * Whether the server was asked in vain to cancel that statement.
+		 * {@code true} if the server was asked in vain to cancel that statement.
 		 */
 		private volatile boolean hangs;
 
@@ -347,13 +353,13 @@ final class Connections implements AutoCloseable {
 		private final int timeout;
 
 		/**
-		 * Whether it must not be used again.
+		 * {@code true} if the connection must not be used again.
 		 */
 		volatile boolean broken;
 
 		/**
-		 * Whether a thread is still in the driver whose caller waits no more. That thread
-		 * ends the connection.
+		 * {@code true} while a thread whose caller waits no more is still in the driver.
+		 * That thread ends the connection.
 		 */
 		private volatile boolean stuck;
 
@@ -406,7 +412,8 @@ final class Connections implements AutoCloseable {
 		}
 
 		/**
-		 * Takes note that the server has yet to end the session, if that has a statement.
+		 * Records that the server has yet to end the session, if a statement may still be
+		 * carried out.
 		 */
 		private void stray() {
 			if (this.abandoned) {
@@ -423,7 +430,7 @@ final class Connections implements AutoCloseable {
 		}
 
 		/**
-		 * Does something that ends in time.
+		 * Runs a step that ends in time.
 		 */
 		<T extends @Nullable Object> T run(String name, int commands, Step<T> step) {
 			return Connections.this.driverKeepsTime ? stay(name, step)
@@ -431,7 +438,7 @@ final class Connections implements AutoCloseable {
 		}
 
 		/**
-		 * Does something that may last.
+		 * Runs a step that may last.
 		 */
 		<T extends @Nullable Object> T stay(String name, Step<T> step) {
 			try {
@@ -456,7 +463,7 @@ final class Connections implements AutoCloseable {
 		}
 
 		/**
-		 * Gives the connection back as it was, or ends it if it is broken.
+		 * Gives the connection back unchanged, or ends a connection that is broken.
 		 */
 		@Override
 		public void close() {
@@ -474,12 +481,12 @@ final class Connections implements AutoCloseable {
 			catch (SQLException ex) {
 				logger.debug("No thread has given a connection back", ex);
 				if (!this.stuck) {
-					giveBack(); // No thread has begun to.
+					giveBack(); // No thread has begun to give back.
 				}
 			}
 			if (this.stuck) {
 				stray();
-				// The driver may keep its own lock, which a pool waits for.
+				// The driver may hold a lock of its own, which the pool would wait for.
 				Connections.this.calls.start(() -> Connections.this.pool.evict(this.session.connection()));
 			}
 			Connections.this.unborrowed.release();

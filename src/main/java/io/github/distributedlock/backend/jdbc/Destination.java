@@ -19,22 +19,21 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * The database of the locks: the one that the first connection has led to. A connection
- * that leads elsewhere is refused, since a data source may choose a database for each
- * thread, and locks in two databases exclude nobody.
+ * The database of the locks, to which the first connection has led. A connection that
+ * leads elsewhere is refused: a data source may choose a database for each thread, and
+ * locks in two databases exclude nobody.
  * <p>
- * On a server, a row of the table marks it: a row that nobody can have as a lock, since
- * its key is blank. The mark comes along with the data, so a connection after a failover
+ * On a server, a row of the table marks the table. Nobody can have that row as a lock,
+ * since its key is blank. The mark moves with the data, so a connection after a failover
  * or a move of the database still leads to the same place. A server with another mark is
- * another place. Each physical connection is looked at once. Safe for use by many
- * threads.
+ * another place. Each physical connection is checked once. Safe for use by many threads.
  */
 final class Destination {
 
 	private static final Logger logger = LoggerFactory.getLogger(Destination.class);
 
 	/**
-	 * What drivers call their connections. Pools and proxies show these.
+	 * The types of the drivers' connections. Pools and proxies unwrap to these types.
 	 */
 	private static final List<? extends Class<?>> DRIVERS = Stream
 		.of("org.postgresql.PGConnection", "org.mariadb.jdbc.Connection", "com.mysql.cj.jdbc.JdbcConnection",
@@ -51,11 +50,12 @@ final class Destination {
 	private final Map<Object, Boolean> known = Collections.synchronizedMap(new WeakHashMap<>());
 
 	/**
-	 * Where a connection leads.
+	 * The place that a connection leads to.
 	 *
-	 * @param database what the server calls the database; empty if the schema says it
-	 * @param server the server, as a person calls it
-	 * @param mark the mark of the table, {@link Statements#NOBODY} if there is none
+	 * @param database the server's name of the database; empty where the schema is the
+	 * database
+	 * @param server the server, in words for a person
+	 * @param mark the mark of the table, {@link Statements#NOBODY} without a mark
 	 */
 	private record Place(String database, String server, String mark) {
 
@@ -102,7 +102,7 @@ final class Destination {
 	}
 
 	/**
-	 * Looks where a connection leads, unless that is known.
+	 * Finds out where a connection leads, unless that is known.
 	 * @return the statements to use from now on
 	 * @throws LockBackendException if the connection leads elsewhere
 	 */
@@ -116,7 +116,7 @@ final class Destination {
 				check(session, physical);
 			}
 			catch (SQLException ex) {
-				// The statement itself will say what is missing.
+				// The statement of the step will tell what is missing.
 				if (SqlFailures.isUnanswered(ex)) {
 					throw ex;
 				}

@@ -32,17 +32,17 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * A store in a table of PostgreSQL, MySQL, MariaDB or H2. What counts is the clock of the
- * database, and the table alone: no statement is part of the caller's transaction, none
- * waits for another one's, and each is committed before it is answered.
+ * A store in a table of PostgreSQL, MySQL, MariaDB or H2. Only the table and the clock of
+ * the database count. No statement is part of the caller's transaction, or waits for the
+ * transaction of another statement, and each statement is committed before the answer.
  * <p>
- * Each key has a row. One statement takes a free key, renews leases, leaves one to
- * expire, or releases a key; on PostgreSQL it also grants the key to who waits. Any other
- * step reads the row and writes it unless somebody else has changed the row meanwhile.
- * Waiters have places, so that JVMs take turns. PostgreSQL notifies waiters; elsewhere
- * they poll.
+ * Each key has a row. One statement takes a free key, renews leases, leaves a lease to
+ * expire, or releases a key; on PostgreSQL the release also grants the key to the oldest
+ * waiter. Any other step reads the row, and writes the row unless somebody else has
+ * changed the row meanwhile. Waiters have places, so that JVMs take turns. PostgreSQL
+ * notifies waiters; on other databases, waiters poll.
  * <p>
- * Safe for use by many threads. Does no I/O before it is used.
+ * Safe for use by many threads. Does no I/O before the first use.
  *
  * @since 1.0
  */
@@ -51,8 +51,8 @@ public final class JdbcLockBackend implements LockBackend {
 	private static final Logger logger = LoggerFactory.getLogger(JdbcLockBackend.class);
 
 	/**
-	 * How many command timeouts a check takes at most, whose many statements take one
-	 * each at most.
+	 * How many command timeouts a check takes at most. Each of the many statements of a
+	 * check takes one at most.
 	 */
 	private static final int COMMANDS_OF_CHECK = 10;
 
@@ -72,16 +72,17 @@ public final class JdbcLockBackend implements LockBackend {
 	private boolean started;
 
 	/**
-	 * Whether the table and the settings of the server are known to be fit for locks.
+	 * {@code true} once the table and the settings of the server are known to be fit for
+	 * locks.
 	 */
 	private volatile boolean checked;
 
 	/**
 	 * Creates a store, which does not connect yet.
-	 * @param dataSource where connections come from: for each step one, for the time of
-	 * one statement or two; one for renewals, which is kept; and on PostgreSQL one for
-	 * notifications. Not closed by this
-	 * @param settings how they are used
+	 * @param dataSource the source of connections: one for each step, for the time of one
+	 * statement or two; one for renewals, which is kept; and on PostgreSQL one for
+	 * notifications. This store does not close the data source
+	 * @param settings the settings of the store
 	 * @throws IllegalArgumentException if the connections would be those of the caller's
 	 * transactions
 	 */
@@ -100,7 +101,8 @@ public final class JdbcLockBackend implements LockBackend {
 	}
 
 	/**
-	 * With notifications and grants once it is known that the database is PostgreSQL.
+	 * Returns the features. Notifications and grants are among them once the database is
+	 * known to be PostgreSQL.
 	 */
 	@Override
 	public Set<LockFeature> features() {
@@ -133,7 +135,7 @@ public final class JdbcLockBackend implements LockBackend {
 	}
 
 	/**
-	 * Deletes the rows of keys that have been free for long.
+	 * Deletes the rows of keys that have been free for the time of retention.
 	 */
 	void deleteExpired() {
 		try {
@@ -154,7 +156,7 @@ public final class JdbcLockBackend implements LockBackend {
 	}
 
 	/**
-	 * Runs steps on a connection of one kind.
+	 * Runs steps, on a borrowed connection or on a kept one.
 	 */
 	private interface Runner {
 
@@ -163,8 +165,9 @@ public final class JdbcLockBackend implements LockBackend {
 	}
 
 	/**
-	 * Checks the table and the settings. Unless this is to be done again, a request that
-	 * has waited for its connection while another one has checked them checks nothing.
+	 * Checks the table and the settings of the server. Without {@code again}, a request
+	 * checks nothing if another request has checked them while this one waited for a
+	 * connection.
 	 */
 	private void check(Runner runner, boolean again) {
 		runner.run("use the table " + this.settings.table(), COMMANDS_OF_CHECK, (session) -> {
@@ -199,8 +202,9 @@ public final class JdbcLockBackend implements LockBackend {
 	}
 
 	/**
-	 * Waits until the instance of a claim hears, if it will. One that does not is granted
-	 * nothing, since a grant that is not heard of costs its lease.
+	 * Waits until the instance of a claim hears notifications, a command timeout at most.
+	 * An instance that does not hear is granted nothing, since a grant that nobody hears
+	 * of costs the time of its lease.
 	 */
 	private Claim grantableIfHeard(Claim claim) {
 		if (notifies()) {
@@ -214,7 +218,7 @@ public final class JdbcLockBackend implements LockBackend {
 		return notifies() && this.notifications.mayHear();
 	}
 
-	// A renewal that is not answered is tried again before the lease is over.
+	// The lease is long enough to repeat a renewal that got no answer.
 	@Override
 	public Duration grantLease() {
 		Duration slow = this.settings.commandTimeout().multipliedBy(5);
@@ -301,8 +305,8 @@ public final class JdbcLockBackend implements LockBackend {
 	}
 
 	/**
-	 * Carries out a step of one key.
-	 * @throws IllegalArgumentException if the key cannot be kept
+	 * Carries out a step on one key.
+	 * @throws IllegalArgumentException if the database cannot keep the key
 	 */
 	private <T> T run(String step, String key, Rows.Step<T> action) {
 		checkKey(key);
@@ -314,7 +318,8 @@ public final class JdbcLockBackend implements LockBackend {
 	}
 
 	/**
-	 * Ends the connections and threads of this store. The data source stays open.
+	 * Gives back the connections that this store keeps, and ends the thread of the
+	 * notifications. The data source stays open.
 	 */
 	@Override
 	public void disconnect() {

@@ -5,20 +5,20 @@ import java.util.Objects;
 import java.util.regex.Pattern;
 
 /**
- * How {@link JdbcLockBackend} uses its database. Immutable.
+ * The settings of a {@link JdbcLockBackend}. Immutable.
  *
- * @param table the table of the locks, with its schema if wanted: letters, digits and
+ * @param table the table of the locks, with the schema if wanted: letters, digits and
  * underscores, {@code distributed_lock} by default
- * @param commandTimeout how long a statement waits for its answer at most, 2 s by
- * default. After three quarters of it the statement is cancelled at the server, and after
- * all of it the connection is closed. A connection of the pool is waited for as long, too
- * @param notifications whether waiters are notified where the database can do that, which
- * keeps a connection; {@code true} by default. Otherwise they poll
- * @param retention for how long the row of a key that was released is kept, 10 minutes by
- * default
- * @param fencedRetention for how long it is kept if the key ever gave a fencing token, a
- * day by default. A later token is greater all the same, unless the clock of the database
- * was set back by more than that
+ * @param commandTimeout how long a statement waits for an answer at most, 2 s by default.
+ * After three quarters of that time the statement is cancelled at the server, and after
+ * all of that time the connection is closed. A request waits for a connection of the pool
+ * just as long
+ * @param notifications whether waiters are notified where the database can notify, which
+ * keeps a connection; {@code true} by default. Otherwise waiters poll
+ * @param retention how long the row of a released key is kept, 10 minutes by default
+ * @param fencedRetention how long the row of a released key is kept if the key ever gave
+ * a fencing token, a day by default. A later token is greater all the same, unless the
+ * clock of the database was set back by more than that
  * @since 1.0
  */
 public record JdbcLockSettings(String table, Duration commandTimeout, boolean notifications, Duration retention,
@@ -29,7 +29,7 @@ public record JdbcLockSettings(String table, Duration commandTimeout, boolean no
 	private static final Duration LONGEST_TIMEOUT = Duration.ofMinutes(10);
 
 	/**
-	 * Checks the settings.
+	 * Checks that each setting is in its range.
 	 */
 	public JdbcLockSettings {
 		if (!NAME.matcher(table).matches()) {
@@ -50,7 +50,7 @@ public record JdbcLockSettings(String table, Duration commandTimeout, boolean no
 	}
 
 	/**
-	 * The settings if nothing is said.
+	 * Returns the default settings.
 	 * @return the defaults
 	 */
 	public static JdbcLockSettings defaults() {
@@ -60,7 +60,7 @@ public record JdbcLockSettings(String table, Duration commandTimeout, boolean no
 
 	/**
 	 * Keeps the locks in another table.
-	 * @param table its name, with its schema if wanted
+	 * @param table the name of the table, with the schema if wanted
 	 * @return the settings with that table
 	 */
 	public JdbcLockSettings table(String table) {
@@ -69,7 +69,7 @@ public record JdbcLockSettings(String table, Duration commandTimeout, boolean no
 	}
 
 	/**
-	 * Waits for another time for an answer.
+	 * Sets how long a statement waits for an answer at most.
 	 * @param commandTimeout the time, from 1 ms to 10 minutes
 	 * @return the settings with that time
 	 */
@@ -79,9 +79,9 @@ public record JdbcLockSettings(String table, Duration commandTimeout, boolean no
 	}
 
 	/**
-	 * Says whether waiters are notified.
+	 * Sets whether waiters are notified.
 	 * @param notifications {@code false} to poll on every database
-	 * @return the settings that say so
+	 * @return the settings with that choice
 	 */
 	public JdbcLockSettings notifications(boolean notifications) {
 		return new JdbcLockSettings(this.table, this.commandTimeout, notifications, this.retention,
@@ -89,10 +89,10 @@ public record JdbcLockSettings(String table, Duration commandTimeout, boolean no
 	}
 
 	/**
-	 * Keeps the rows of released keys for another time.
-	 * @param retention from 1 minute to a year
-	 * @param fencedRetention the same for keys that gave a fencing token, no less than
-	 * the other
+	 * Sets how long the rows of released keys are kept.
+	 * @param retention the time, from 1 minute to a year
+	 * @param fencedRetention the time for keys that gave a fencing token, from
+	 * {@code retention} to ten years
 	 * @return the settings with these times
 	 */
 	public JdbcLockSettings retention(Duration retention, Duration fencedRetention) {

@@ -16,9 +16,9 @@ import io.github.distributedlock.LockBackendException;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A database that is supported, and what it does in a way of its own. A key is text in
- * PostgreSQL, which compares it byte by byte; elsewhere it is binary, since collations
- * ignore case, accents or trailing blanks.
+ * A supported database, with the parts of the statements in which databases differ. In
+ * PostgreSQL a key is text, which PostgreSQL compares byte by byte. In other databases a
+ * key is binary, since collations ignore case, accents or trailing blanks.
  */
 enum Platform {
 
@@ -30,8 +30,7 @@ enum Platform {
 
 	MARIADB(MYSQL.now, MYSQL.micros, MYSQL.plus, "limit %d", "insert ignore"),
 
-	// Some of its modes know no LIMIT. A cast to a timestamp would be one to the local
-	// time.
+	// Some modes of H2 know no LIMIT. A cast to a timestamp would give the local time.
 	H2("dateadd(microsecond, cast(extract(epoch from current_timestamp(6)) * 1000000 as bigint),"
 			+ " timestamp '1970-01-01 00:00:00')", "cast(extract(epoch from %s) * 1000000 as bigint)",
 			"dateadd(microsecond, %2$s, %1$s)", "fetch first %d rows only", "insert");
@@ -51,14 +50,14 @@ enum Platform {
 	private final String plus;
 
 	/**
-	 * Ends a SELECT after a number of rows. On MySQL and MariaDB this overrides
+	 * Ends a SELECT after a number of rows. On MySQL and MariaDB, this clause overrides
 	 * {@code sql_select_limit}.
 	 */
 	final String limit;
 
 	/**
 	 * Inserts a row that another JVM may have inserted meanwhile. MariaDB's driver logs
-	 * each statement that fails, so such a row is ignored where the server can do that.
+	 * each statement that fails, so the server ignores such a row where the server can.
 	 */
 	final String insert;
 
@@ -85,12 +84,12 @@ enum Platform {
 	}
 
 	/**
-	 * Finds out which database it is.
-	 * @throws LockBackendException if it is not supported
+	 * Finds out which database a connection leads to.
+	 * @throws LockBackendException if the database is not supported
 	 */
 	static Platform of(DatabaseMetaData database) throws SQLException {
 		String product = database.getDatabaseProductName();
-		// MySQL's driver says MySQL of a MariaDB, too.
+		// MySQL's driver names a MariaDB MySQL, too.
 		if (product.equals("MySQL") && database.getDatabaseProductVersion().contains("MariaDB")) {
 			return MARIADB;
 		}
@@ -122,14 +121,14 @@ enum Platform {
 	}
 
 	/**
-	 * What a key is bound as.
+	 * Returns the value that a key is bound as.
 	 */
 	Object bind(String key) {
 		return (this == POSTGRESQL) ? key : key.getBytes(StandardCharsets.UTF_8);
 	}
 
 	/**
-	 * The key that was bound as that.
+	 * Returns the key that was bound as a value.
 	 */
 	String text(Object bound) {
 		return (bound instanceof byte[] bytes) ? new String(bytes, StandardCharsets.UTF_8) : bound.toString();
@@ -164,7 +163,7 @@ enum Platform {
 	}
 
 	/**
-	 * The statement that creates the table.
+	 * Returns the statement that creates the table.
 	 */
 	String schema(String table) {
 		String name = "schema-" + name().toLowerCase(Locale.ROOT) + ".sql";

@@ -14,8 +14,8 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * The data source, mostly a pool: lends connections, and learns which are broken. Any of
- * these calls may hang. Safe for use by many threads.
+ * The data source, mostly a pool: lends connections, and is told which connections are
+ * broken. Any call of the data source may hang. Safe for use by many threads.
  */
 final class Pool {
 
@@ -72,8 +72,8 @@ final class Pool {
 	}
 
 	/**
-	 * Returns whether the driver has accepted the time-out. The connection of a pool only
-	 * repeats what it was told.
+	 * Returns whether the driver has accepted the timeout. The connection of a pool would
+	 * only repeat the timeout that was set.
 	 */
 	static boolean keepsTime(Connection connection, int timeout) throws SQLException {
 		Connection physical = connection;
@@ -87,7 +87,8 @@ final class Pool {
 	}
 
 	/**
-	 * Returns how many connections may be lent at the same time, as far as that is known.
+	 * Returns how many connections may be lent at the same time,
+	 * {@link Integer#MAX_VALUE} if that is not known.
 	 */
 	int most() {
 		return HIKARI ? Hikari.most(this.dataSource) : Integer.MAX_VALUE;
@@ -101,8 +102,8 @@ final class Pool {
 	}
 
 	/**
-	 * Gets a connection in spite of an interrupt: Hikari's pool refuses one to a thread
-	 * that is interrupted while it waits, and sets the flag of the thread.
+	 * Gets a connection in spite of an interrupt: Hikari's pool refuses a connection to a
+	 * thread that is interrupted during the wait, and sets the flag of the thread.
 	 */
 	Connection connect() throws SQLException {
 		long end = System.nanoTime() + this.timeout.toNanos();
@@ -143,15 +144,16 @@ final class Pool {
 		}
 		try (connection) {
 			if (broken) {
-				// Other pools learn from a failure, which MariaDB's driver and H2's give
-				// only when a statement is carried out.
+				// Other pools learn from a failure that the connection is broken. The
+				// drivers of MariaDB and H2 fail only when a statement is carried out.
 				try (Statement statement = connection.createStatement()) {
 					statement.execute("select 1");
 				}
 			}
 		}
 		catch (SQLException | RuntimeException ex) {
-			// Hikari's pool throws an unchecked one if it has ended the connection.
+			// Hikari's pool throws an unchecked exception if the pool has ended the
+			// connection.
 			logger.debug("Ended a connection", ex);
 		}
 	}
@@ -174,12 +176,13 @@ final class Pool {
 	}
 
 	/**
-	 * What only Hikari's pool can do. Loaded only where Hikari is.
+	 * The calls that only Hikari's pool has. This class is loaded only where Hikari is
+	 * present.
 	 */
 	private static final class Hikari {
 
 		/**
-		 * In milliseconds. A pool accepts no shorter time-out.
+		 * The shortest timeout that Hikari's pool accepts, in milliseconds.
 		 */
 		private static final long SHORTEST_TIMEOUT = 250;
 

@@ -23,20 +23,21 @@ import org.slf4j.LoggerFactory;
 import org.slf4j.event.Level;
 
 /**
- * Listens to PostgreSQL on a connection and a thread of its own, from the first
- * registration on. Each instance has a channel, so that nobody is notified in vain.
+ * Listens to notifications of PostgreSQL, with a connection and a thread of its own, from
+ * the first registration on. Each instance has a channel, so that nobody is notified in
+ * vain.
  * <p>
- * Invariant: an instance hears only while the connection listens to its channel, and
- * after a first notification has come through. None comes through where a pooler lends
- * the connection to others meanwhile. Then this is deaf, and tries again. Safe for use by
- * many threads.
+ * Invariant: an instance hears only while the connection listens to the instance's
+ * channel, and after a first notification has come through. No notification comes through
+ * if a pooler lends the connection to others meanwhile. Then this listener is deaf, and
+ * tries again. Safe for use by many threads.
  */
 final class PostgresNotifications implements AutoCloseable {
 
 	private static final Logger logger = LoggerFactory.getLogger(PostgresNotifications.class);
 
 	/**
-	 * In milliseconds, as all times here.
+	 * The shortest pause, in milliseconds like all times here.
 	 */
 	private static final int PAUSE = 1_000;
 
@@ -60,22 +61,24 @@ final class PostgresNotifications implements AutoCloseable {
 	private final Condition changed = this.mutex.newCondition();
 
 	/**
-	 * Wakes the thread, on a channel of its own.
+	 * The channel by which this object wakes its thread.
 	 */
 	private final String wakeUp;
 
 	/**
-	 * The instances that hear.
+	 * The instances whose channels the connection listens to.
 	 */
 	private volatile Set<String> heard = Set.of();
 
 	/**
-	 * Whether the connection listens at least to what wakes the thread.
+	 * {@code true} while the connection listens at least to the channel that wakes the
+	 * thread.
 	 */
 	private volatile boolean listening;
 
 	/**
-	 * Whether the last attempt to listen has failed, or there will be none.
+	 * {@code true} if the last attempt to listen has failed, or if no attempt will be
+	 * made.
 	 */
 	private volatile boolean deaf;
 
@@ -120,15 +123,15 @@ final class PostgresNotifications implements AutoCloseable {
 	}
 
 	/**
-	 * Whether instances will probably hear once they have registered.
+	 * Returns whether instances will probably hear once they have registered.
 	 */
 	boolean mayHear() {
 		return !this.deaf;
 	}
 
 	/**
-	 * Lets an instance hear before it registers, if it wants to. Does not wait while the
-	 * last attempt to listen has failed.
+	 * Waits until an instance that listens hears, a command timeout at most. Does not
+	 * wait if the last attempt to listen has failed.
 	 */
 	void awaitHearing(String instance) {
 		if (begin(instance)) {
@@ -137,8 +140,8 @@ final class PostgresNotifications implements AutoCloseable {
 	}
 
 	/**
-	 * Lets an instance hear soon, if it wants to.
-	 * @return whether that is to be waited for
+	 * Lets an instance that listens hear soon.
+	 * @return whether the caller should wait until the instance hears
 	 */
 	boolean begin(String instance) {
 		if (this.heard.contains(instance) || !this.listeners.containsKey(instance)) {
@@ -149,9 +152,9 @@ final class PostgresNotifications implements AutoCloseable {
 	}
 
 	/**
-	 * Begins to listen, unless this has begun.
+	 * Begins to listen, unless the thread runs already.
 	 * @return {@code false} if the process can have no more threads: this registration
-	 * polls, and the next one tries again
+	 * polls, and the next registration tries again
 	 */
 	private synchronized boolean begin() {
 		if (this.thread == null && !this.closed) {
@@ -205,8 +208,9 @@ final class PostgresNotifications implements AutoCloseable {
 	}
 
 	/**
-	 * Wakes the listener.
-	 * @return why not: the queue of notifications may be full
+	 * Wakes the listening thread.
+	 * @return the failure, {@code null} if there was none: the queue of notifications may
+	 * be full
 	 */
 	private @Nullable RuntimeException wake() {
 		try {
@@ -220,8 +224,8 @@ final class PostgresNotifications implements AutoCloseable {
 	}
 
 	/**
-	 * Returns the pause after a failure. What fails again and again ends a connection
-	 * each time, so that the pauses grow.
+	 * Returns the pause after a failure. An attempt that fails again and again ends a
+	 * connection each time, so the pauses grow.
 	 */
 	static int pause(int last, boolean again) {
 		return again ? Math.min(2 * last, LONGEST_PAUSE) : PAUSE;
@@ -234,12 +238,12 @@ final class PostgresNotifications implements AutoCloseable {
 			try (Borrowed borrowed = this.connections.borrow()) {
 				connected = true;
 				borrowed.run("listen for released locks", 1, (session) -> session.execute("listen " + this.wakeUp));
-				borrowed.broken = true; // Nobody else may get one that listens.
+				borrowed.broken = true; // Nobody else may get a connection that listens.
 				pause = borrowed.stay("listen for released locks", this::listen) ? PAUSE : LONGEST_PAUSE;
 				borrowed.broken = false;
 			}
 			catch (RuntimeException | LinkageError ex) {
-				// The classes of the driver may be hidden, and remain so.
+				// The classes of the driver may be hidden, and will remain hidden.
 				pause = (ex instanceof LinkageError) ? LONGEST_PAUSE : pause(pause, connected && this.deaf);
 				logger.atLevel((this.deaf || !isOurs()) ? Level.DEBUG : Level.WARN)
 					.setCause(ex)
@@ -253,21 +257,22 @@ final class PostgresNotifications implements AutoCloseable {
 	}
 
 	/**
-	 * Whether the calling thread is the one that listens.
+	 * Returns whether the calling thread is the listening thread, and is still to listen.
 	 */
 	private boolean isOurs() {
 		return !this.closed && this.thread == Thread.currentThread();
 	}
 
 	/**
-	 * Listens until it is closed.
+	 * Listens until this thread is no longer to listen.
 	 * @return {@code false} if no notification comes through
 	 */
 	private boolean listen(Session session) throws SQLException {
 		PGConnection postgres = session.connection().unwrap(PGConnection.class);
 		this.listening = true;
 		RuntimeException refusal = wake();
-		// A pooler's session may bring those that others have listened to.
+		// A pooler's session may bring notifications of channels that others have
+		// listened to.
 		boolean comeThrough = refusal == null && Stream.of(postgres.getNotifications(this.timeout))
 			.anyMatch((notification) -> notification.getName().equals(this.wakeUp));
 		if (comeThrough) {
@@ -295,7 +300,8 @@ final class PostgresNotifications implements AutoCloseable {
 				this.listeners.values().forEach(ReleaseListener::onResubscribed);
 				missed = false;
 			}
-			// The driver waits for another millisecond after each, in case of a next one.
+			// After each notification, the driver waits for another millisecond for a
+			// next one.
 			PGNotification[] notifications = postgres.getNotifications(PULSE);
 			for (PGNotification notification : notifications) {
 				notify(notification.getParameter());
@@ -317,7 +323,7 @@ final class PostgresNotifications implements AutoCloseable {
 	}
 
 	/**
-	 * Gives the connection back, until the next registration.
+	 * Gives the connection back, and listens again from the next registration on.
 	 */
 	synchronized void disconnect() {
 		Thread before = this.thread;

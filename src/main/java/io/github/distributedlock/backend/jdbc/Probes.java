@@ -4,9 +4,9 @@ import java.time.Duration;
 import java.util.concurrent.locks.ReentrantLock;
 
 /**
- * Finds out whether something that hangs goes again: one probe at a time, since a probe
- * may hang as well, and after each probe without an answer a pause twice as long. Safe
- * for use by many threads.
+ * Decides when to probe whether a server or a pool that hangs answers again. One probe
+ * runs at a time, since a probe may hang as well, and after each probe without an answer
+ * the pause is twice as long. Safe for use by many threads.
  */
 final class Probes {
 
@@ -17,15 +17,15 @@ final class Probes {
 	private final ReentrantLock mutex = new ReentrantLock();
 
 	/**
-	 * The logarithm of the pause until the next probe, in units. Guarded by the mutex, as
-	 * the time of the next probe is.
+	 * The binary logarithm of the pause until the next probe, in units. The mutex guards
+	 * this field and the time of the next probe.
 	 */
 	private int pause;
 
 	private long next = System.nanoTime();
 
 	/**
-	 * Creates the probes, of which the first one is due.
+	 * Creates the probes. The first probe is due at once.
 	 * @param unit the length of half of the first pause
 	 */
 	Probes(Duration unit) {
@@ -34,7 +34,7 @@ final class Probes {
 
 	/**
 	 * Begins a probe, which the same thread has to {@linkplain #end end}.
-	 * @return {@code false} if no probe is due, or one is under way
+	 * @return {@code false} if no probe is due, or a probe is under way
 	 */
 	boolean tryBegin() {
 		if (!this.mutex.tryLock()) {

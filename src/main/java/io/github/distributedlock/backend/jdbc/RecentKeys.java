@@ -3,27 +3,27 @@ package io.github.distributedlock.backend.jdbc;
 import java.util.concurrent.atomic.AtomicIntegerArray;
 
 /**
- * The keys that this store has used lately, as many as there is room for. Says which of
- * several statements will do for a key. A wrong guess costs a further statement, and
- * nothing else. Safe for use by many threads.
+ * The keys that this store has used lately, as many as there is room for. The store
+ * chooses among several statements for a key by this memory. A wrong guess costs a
+ * further statement, and nothing else. Safe for use by many threads.
  */
 final class RecentKeys {
 
 	/**
-	 * Room for keys, a power of two.
+	 * The number of places for keys, a power of two.
 	 */
 	private static final int ROOM = 4096;
 
 	private static final int AWAITED = 1;
 
 	/**
-	 * The hash of the key that was used last in each place, and whether other JVMs waited
-	 * for that key; 0 if there was none.
+	 * For each place, the hash of the last key, with a bit that says whether other JVMs
+	 * waited for that key; 0 if no key has used the place.
 	 */
 	private final AtomicIntegerArray places = new AtomicIntegerArray(ROOM);
 
 	/**
-	 * Returns whether the key has a row, probably.
+	 * Returns whether the key probably has a row.
 	 */
 	boolean contains(String key) {
 		int hash = hash(key);
@@ -31,7 +31,7 @@ final class RecentKeys {
 	}
 
 	/**
-	 * Returns whether other JVMs wait for the key, probably.
+	 * Returns whether other JVMs probably wait for the key.
 	 */
 	boolean isAwaited(String key) {
 		int hash = hash(key);
@@ -39,7 +39,7 @@ final class RecentKeys {
 	}
 
 	/**
-	 * Takes note that a key has a row.
+	 * Records that a key has a row.
 	 * @param awaited whether other JVMs wait for the key
 	 */
 	void add(String key, boolean awaited) {

@@ -23,8 +23,9 @@ import org.jspecify.annotations.Nullable;
 /**
  * The steps on the rows of the table, on one connection. One statement takes a free key,
  * renews exclusive leases or leaves one to expire, or releases a key that its owner has
- * alone and nobody waits for; on PostgreSQL also grants the key to who waits. Any other
- * step reads a row, and writes the row if it is still the same. Confined to one thread.
+ * alone and nobody waits for; on PostgreSQL the release also grants the key to the oldest
+ * waiter. Any other step reads a row, and writes the row if nobody has changed the row
+ * since. Confined to one thread.
  */
 final class Rows extends OptimisticLockBackend {
 
@@ -34,22 +35,24 @@ final class Rows extends OptimisticLockBackend {
 	static final Duration LONGEST_POLL = Duration.ofMillis(750);
 
 	/**
-	 * Longer than a waiter pauses, so that a waiter that is not notified comes in time.
-	 * This is what a waiter costs that has died.
+	 * How long a key is reserved: longer than a waiter pauses, so that a waiter that is
+	 * not notified comes in time. A waiter that has died costs other waiters this time.
 	 */
 	private static final Duration RESERVATION = LONGEST_POLL.plusMillis(100);
 
 	/**
-	 * With a pulse as long as a pause, every second question of a waiter is written at
-	 * least, or each one where keys are granted. So 100 requests of a JVM that wait for a
-	 * key make 3 statements a second, and the last sign of life of a waiter is 1.5 s old
-	 * at most, its last claim 750 ms.
+	 * How long a question that asks for the same again is not written. With a pulse as
+	 * long as a pause, every second question of a waiter is written at least, and every
+	 * question where keys are granted. So 100 requests of a JVM that wait for a key make
+	 * 3 statements a second, and the last sign of life of a waiter is 1.5 s old at most,
+	 * and the last claim 750 ms.
 	 */
 	private static final Duration PULSE = LONGEST_POLL;
 
 	/**
-	 * Leaves a waiter 500 ms for a garbage collection or a slow answer. So a key is
-	 * granted to the dead for 1.25 s after their last question at most.
+	 * After how long a silent waiter has died. The value leaves a waiter 500 ms for a
+	 * garbage collection or a slow answer. A key is granted to a dead waiter for 1.25 s
+	 * after the last question at most.
 	 */
 	static final Duration SILENCE = Duration.ofSeconds(2);
 
@@ -61,7 +64,7 @@ final class Rows extends OptimisticLockBackend {
 	private final Session session;
 
 	/**
-	 * What was read just before a step.
+	 * The row as read just before a step, which that step need not read again.
 	 */
 	private @Nullable Read known;
 
@@ -154,7 +157,7 @@ final class Rows extends OptimisticLockBackend {
 			});
 		}
 		catch (IllegalArgumentException ex) {
-			return super.release(key, owner); // Which says the same of the key.
+			return super.release(key, owner); // This call fails with the right message.
 		}
 		return this.known == null || super.release(key, owner);
 	}
@@ -165,8 +168,8 @@ final class Rows extends OptimisticLockBackend {
 	}
 
 	/**
-	 * Renews leases. Reads the rows thereafter, since the number of changed rows does not
-	 * say which these were, and not every driver knows it.
+	 * Renews leases. Reads the rows afterwards, since the number of changed rows does not
+	 * tell which rows were changed, and not every driver knows that number.
 	 * @param renewals renewals of the same lease
 	 */
 	@Override

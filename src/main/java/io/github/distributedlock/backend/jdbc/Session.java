@@ -33,8 +33,8 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Carries out the statements on one connection. Each is committed by itself, so that one
- * that stands still between two of them keeps no row locked.
+ * Carries out the statements on one connection. Each statement is committed by itself, so
+ * that a JVM that is paused between two statements keeps no row locked.
  */
 record Session(Connection connection, Statements sql, Supervisor supervisor, RecentKeys recent) {
 
@@ -44,13 +44,13 @@ record Session(Connection connection, Statements sql, Supervisor supervisor, Rec
 			+ " carried out";
 
 	/**
-	 * The version of a row that is not there.
+	 * The version that stands for a missing row.
 	 */
 	static final Object ABSENT = -1L;
 
 	/**
-	 * In the year 2200, and with each digit of a microsecond. Each database and its
-	 * functions go so far.
+	 * The latest time, in microseconds since 1970: in the year 2200, with all six digits
+	 * of the microseconds. Every database and its functions can handle this time.
 	 */
 	static final long LATEST = 7_258_118_400_123_456L;
 
@@ -67,20 +67,21 @@ record Session(Connection connection, Statements sql, Supervisor supervisor, Rec
 		String tag();
 
 		/**
-		 * The last statement may be carried out yet, though it has failed here.
-		 * @param hangs whether the server was asked in vain to cancel it
+		 * Records that the last statement may still be carried out, though the statement
+		 * has failed here.
+		 * @param hangs whether the server was asked in vain to cancel the statement
 		 */
 		void abandoned(boolean hangs);
 
 		/**
-		 * The connection must not be used again.
+		 * Records that the connection must not be used again.
 		 */
 		void broken();
 
 	}
 
 	/**
-	 * What is done with a statement that is prepared.
+	 * A use of a prepared statement.
 	 */
 	private interface Use<T> {
 
@@ -96,7 +97,7 @@ record Session(Connection connection, Statements sql, Supervisor supervisor, Rec
 
 	/**
 	 * Gives a key that is free, and that nobody waits for, to the claim's owner alone.
-	 * @return {@code false} if that is not for this statement to decide
+	 * @return {@code false} if this statement cannot decide who gets the key
 	 */
 	boolean acquire(Claim claim) throws SQLException {
 		String holder = KeyState.exclusiveHolder(claim.owner(), State.OWNER);
@@ -115,8 +116,8 @@ record Session(Connection connection, Statements sql, Supervisor supervisor, Rec
 
 	/**
 	 * Frees a key that its owner has alone, if nobody waits for the key. On PostgreSQL
-	 * also grants the key to the oldest waiter if that one has claimed it lately.
-	 * @return {@code null} if the owner has left the key, else what is kept of the key
+	 * also grants the key to the oldest waiter if that waiter has claimed the key lately.
+	 * @return {@code null} if the owner has left the key, else the row of the key
 	 */
 	@Nullable Read releaseOrRead(String key, String owner) throws SQLException {
 		Object bound = bind(key);
@@ -138,8 +139,9 @@ record Session(Connection connection, Statements sql, Supervisor supervisor, Rec
 			}
 			if (!given.equals(Statements.NOBODY)) {
 				String next = given.substring(KeyState.exclusiveHolder("", State.OWNER).length());
-				// The waiter may have claimed the key once more, or another one have come
-				// first, since that was read.
+				// The number of the claim was read before the grant. Since then the
+				// waiter may have claimed the key once more, or another waiter may have
+				// become the oldest.
 				boolean same = next.equals(row.getString(8));
 				Waiter waiter = Waiter.exclusive(Claim.instanceOf(next));
 				granted.set(same ? ReleaseNotification.granted(key, waiter, next, row.getLong(9))
@@ -176,8 +178,8 @@ record Session(Connection connection, Statements sql, Supervisor supervisor, Rec
 	}
 
 	/**
-	 * Reads what is kept of some keys.
-	 * @return what was read, by key, without what cannot be read
+	 * Reads the rows of some keys.
+	 * @return the rows by key, without missing rows and rows that cannot be read
 	 */
 	Map<String, Read> readAll(Collection<String> keys) throws SQLException {
 		Map<String, Read> reads = new HashMap<>();
@@ -188,7 +190,7 @@ record Session(Connection connection, Statements sql, Supervisor supervisor, Rec
 					reads.put(key, read(rows));
 				}
 				catch (IllegalArgumentException ex) {
-					// The other keys must not be lost for that.
+					// The other keys must not be lost because of this one.
 					logger.warn("What the table keeps of lock '{}' cannot be read, and is not renewed: {}",
 							LockException.printable(key), LockException.printable(String.valueOf(ex.getMessage())));
 				}
@@ -200,12 +202,12 @@ record Session(Connection connection, Statements sql, Supervisor supervisor, Rec
 
 	/**
 	 * Ends sessions at the server whose connections were closed here.
-	 * @param tags the marks of their statements, not empty
-	 * @return those that the server still has
+	 * @param tags the marks of the statements of these sessions, not empty
+	 * @return the marks of the sessions that the server still had
 	 */
 	Set<String> endStrays(Set<String> tags) throws SQLException {
 		if (this.sql.platform == Platform.H2) {
-			return Set.of(); // Only an administrator may look.
+			return Set.of(); // On H2 only an administrator may see sessions.
 		}
 		boolean postgres = this.sql.platform == Platform.POSTGRESQL;
 		String column = postgres ? "query" : "info";
@@ -232,8 +234,8 @@ record Session(Connection connection, Statements sql, Supervisor supervisor, Rec
 	}
 
 	/**
-	 * Reads what is kept of a key.
-	 * @throws IllegalArgumentException if that is no state of a key
+	 * Reads the row of a key.
+	 * @throws IllegalArgumentException if the row holds no state of a key
 	 */
 	Read read(String key) throws SQLException {
 		return Objects.requireNonNull(readOne(this.sql.read, bind(key)));
@@ -251,8 +253,9 @@ record Session(Connection connection, Statements sql, Supervisor supervisor, Rec
 	}
 
 	/**
-	 * Notifies a waiter. Not in one statement with what has woken the waiter: a
-	 * notification takes a lock of the whole server, which must not wait for the disk.
+	 * Notifies a waiter, in a statement of its own: a notification takes a lock of the
+	 * whole server, which must not wait until the step that wakes the waiter is on the
+	 * disk.
 	 */
 	void send(ReleaseNotification notification) {
 		String instance = notification.waiter().instance();
@@ -263,15 +266,16 @@ record Session(Connection connection, Statements sql, Supervisor supervisor, Rec
 			if (SqlFailures.isOfConnection(ex)) {
 				this.supervisor.broken();
 			}
-			// What was written stays written, so that this must not look like a refusal.
+			// The step was written, so a failed notification must not look like a
+			// refusal.
 			logger.debug("{} learns by its next poll that it is next for lock '{}'", instance,
 					LockException.printable(notification.key()), ex);
 		}
 	}
 
 	/**
-	 * Writes what has become of a key.
-	 * @return {@code false} if the row has changed since it was read
+	 * Writes the new state of a key.
+	 * @return {@code false} if the row has changed since the read
 	 */
 	boolean write(String key, Read before, KeyState after) throws SQLException {
 		Object bound = bind(key);
@@ -294,8 +298,8 @@ record Session(Connection connection, Statements sql, Supervisor supervisor, Rec
 	}
 
 	/**
-	 * Looks at some of the rows that are due, and deletes those whose keys have been free
-	 * for long enough. The others become due again.
+	 * Looks at some of the rows that are due for a sweep. Deletes the rows whose keys
+	 * have been free for long enough. The other rows become due again later.
 	 * @return whether more may be due
 	 */
 	boolean sweep() throws SQLException {
@@ -323,7 +327,8 @@ record Session(Connection connection, Statements sql, Supervisor supervisor, Rec
 		if (!free.isEmpty()) {
 			changes(Statements.of(this.sql.postpone, free.size()), free.toArray());
 		}
-		// Each by itself: together they could wait for a renewal that waits for them.
+		// Each row is postponed by itself: together, these updates could deadlock with a
+		// renewal of several rows.
 		for (Object key : held) {
 			changes(Statements.of(this.sql.postpone, 1), key);
 		}
@@ -340,7 +345,8 @@ record Session(Connection connection, Statements sql, Supervisor supervisor, Rec
 	}
 
 	/**
-	 * Marks the table, unless it is marked. The row is never free.
+	 * Marks the table, unless the table is marked already. The row of the mark is never
+	 * free.
 	 */
 	void mark(String mark) throws SQLException {
 		changes(this.sql.insert, mark, LATEST, Statements.NOBODY, 0L, 0L, LATEST, bind(Statements.MARK));
@@ -396,7 +402,7 @@ record Session(Connection connection, Statements sql, Supervisor supervisor, Rec
 				execution.end();
 				throw ex;
 			}
-			// A commit that waits for a replica is reported as done if it is cancelled.
+			// A cancelled commit that waits for a replica is reported as done.
 			if (execution.end()) {
 				throw new SQLException(CANCELLED, "40003");
 			}

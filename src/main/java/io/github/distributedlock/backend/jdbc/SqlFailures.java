@@ -9,27 +9,28 @@ import io.github.distributedlock.LockException;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What the failure of a statement means, by its SQLState and the vendor's code.
+ * Finds out what the failure of a statement means, by the SQLState and the vendor's code.
  */
 final class SqlFailures {
 
 	/**
-	 * Rolled back, since another transaction was in the way or the server was busy: a
-	 * deadlock, a serialization failure, a lock that was not given in time, a statement
-	 * that was cancelled, too many connections, a server that starts.
+	 * SQLStates of statements that were rolled back, since another transaction was in the
+	 * way or the server was busy: a deadlock, a serialization failure, a lock that was
+	 * not given in time, a statement that was cancelled, too many connections, a server
+	 * that starts.
 	 */
 	private static final Set<String> PASSING = Set.of("40001", "40P01", "55P03", "57014", "57P03", "53000", "53100",
 			"53200", "53300", "70100", "HYT00", "90131");
 
 	/**
-	 * The same for MySQL and MariaDB, whose SQLState is HY000: lock wait time-out,
-	 * deadlock, record changed, too many connections, also of one user, a statement that
-	 * was ended or ran for too long.
+	 * Codes of MySQL and MariaDB for the same failures, whose SQLState is HY000: lock
+	 * wait timeout, deadlock, record changed, too many connections, also of one user, a
+	 * statement that was ended or ran for too long.
 	 */
 	private static final Set<Integer> PASSING_CODES = Set.of(1205, 1213, 1020, 1040, 1203, 1226, 1317, 1969, 3024);
 
 	/**
-	 * A server that has become a replica, or is read-only for another reason.
+	 * Codes of a server that has become a replica, or is read-only for another reason.
 	 */
 	private static final Set<Integer> READ_ONLY_CODES = Set.of(1290, 1792, 1836, 90097);
 
@@ -40,30 +41,31 @@ final class SqlFailures {
 	private static final Set<String> NO_DATABASE = Set.of("3D000", "90013", "90146", "90149");
 
 	/**
-	 * Of MySQL and MariaDB, whose SQLState is that of a wrong statement.
+	 * The code of MySQL and MariaDB for an unknown database, whose SQLState is the state
+	 * of a wrong statement.
 	 */
 	private static final Set<Integer> NO_DATABASE_CODES = Set.of(1049);
 
 	private static final Set<String> NO_SCHEMA = Set.of("3F000", "90079");
 
 	/**
-	 * A user of MySQL or MariaDB that may not use the database.
+	 * The code for a user of MySQL or MariaDB that may not use the database.
 	 */
 	private static final Set<Integer> NO_ENTRY_CODES = Set.of(1044);
 
 	private static final Set<String> NO_COLUMN = Set.of("42703", "42S22");
 
 	/**
-	 * Refusals of MySQL, MariaDB and H2 whose SQLState does not say so: updates and
-	 * queries that are too large or not safe, a variable that the server does not know, a
-	 * binary log that cannot take a statement, literals that are not allowed, no such
-	 * database or schema.
+	 * Codes of refusals of MySQL, MariaDB and H2 whose SQLState is not the state of a
+	 * refusal: updates and queries that are too large or not safe, a variable that the
+	 * server does not know, a binary log that cannot take a statement, literals that are
+	 * not allowed, no such database or schema.
 	 */
 	private static final Set<Integer> REFUSAL_CODES = Set.of(1104, 1175, 1193, 1665, 90013, 90079, 90116, 90146, 90149);
 
 	/**
-	 * A table that lacks its primary key, checks it late, has columns of other types, or
-	 * more columns that need a value.
+	 * SQLStates of a table that lacks its primary key, checks that key late, has columns
+	 * of other types, or has further columns that need a value.
 	 */
 	private static final Set<String> NO_FIT = Set.of("42P10", "42804", "55000", "23502");
 
@@ -77,8 +79,8 @@ final class SqlFailures {
 			"44", "54", "55");
 
 	/**
-	 * A time-out of a transaction or of a session, with which the server ends the
-	 * connection.
+	 * SQLStates of a timeout of a transaction or of a session, after which the server
+	 * ends the connection.
 	 */
 	private static final Set<String> ENDED = Set.of("25P03", "25P04");
 
@@ -90,28 +92,29 @@ final class SqlFailures {
 	}
 
 	/**
-	 * Returns whether the server has ended a statement because it was asked to.
+	 * Returns whether the server has ended a statement on request.
 	 */
 	static boolean isCancelled(SQLException failure) {
 		return CANCELLED.contains(state(failure));
 	}
 
 	/**
-	 * Whether the server refuses to write: its connection is of no use any more.
+	 * Returns whether the server refuses to write, so that the connection is of no use
+	 * any more.
 	 */
 	static boolean isReadOnly(SQLException failure) {
 		return state(failure).equals("25006") || isVendorCode(failure, READ_ONLY_CODES);
 	}
 
 	/**
-	 * Whether the connection may be broken, or be to the wrong server.
+	 * Returns whether the connection may be broken, or may lead to the wrong server.
 	 */
 	static boolean isOfConnection(SQLException failure) {
 		return isReadOnly(failure) || !(isPassing(failure) || isRefusal(failure));
 	}
 
 	/**
-	 * Returns whether the statement may have been carried out, or may be yet.
+	 * Returns whether the statement may have been carried out, or may still be.
 	 */
 	static boolean isUnanswered(SQLException failure) {
 		return isOfConnection(failure) && !isReadOnly(failure);
@@ -127,7 +130,7 @@ final class SqlFailures {
 				|| isVendorCode(failure, NO_RIGHT_CODES) || isVendorCode(failure, REFUSAL_CODES);
 	}
 
-	// H2 has codes of the same size, with the same number as SQLState.
+	// The codes of H2 lie in the same range; each is the number of the SQLState.
 	private static boolean isVendorCode(SQLException failure, Set<Integer> codes) {
 		return codes.contains(failure.getErrorCode());
 	}
@@ -138,7 +141,7 @@ final class SqlFailures {
 	}
 
 	/**
-	 * A connection was not to be had.
+	 * Returns the failure of a caller that got no connection.
 	 * @param usedUp whether all connections of the pool are lent, {@code null} if that is
 	 * not known
 	 */
@@ -154,11 +157,12 @@ final class SqlFailures {
 	}
 
 	/**
-	 * A pool has not even tried to connect, as without a driver for its URL.
-	 * @param had whether it has connected before
+	 * Returns the failure of a pool that has not even tried to connect, for example since
+	 * there is no driver for the URL.
+	 * @param had whether the pool has connected before
 	 */
 	static LockBackendException withoutDriver(RuntimeException failure, boolean had) {
-		// As the pool says: "Failed to get driver instance".
+		// The message of the pool is "Failed to get driver instance".
 		boolean driver = String.valueOf(failure.getMessage()).toLowerCase(Locale.ROOT).contains("driver");
 		return LockBackendException
 			.of(LockException.printable("No connection for locks could be had: "
@@ -174,7 +178,7 @@ final class SqlFailures {
 	}
 
 	/**
-	 * Returns whether the server, or PostgreSQL's driver, refuses how the user logs in.
+	 * Returns whether the server, or PostgreSQL's driver, refuses the login of the user.
 	 */
 	private static boolean isEntryRefused(SQLException failure) {
 		return state(failure).startsWith("28") || state(failure).equals("08004");
@@ -188,8 +192,9 @@ final class SqlFailures {
 	}
 
 	/**
-	 * Returns what the server or its driver has said. A pool that could not open a
-	 * connection in time has its own words, and the vendor's code only in the cause.
+	 * Returns the failure of the server or the driver. A pool that could not open a
+	 * connection in time throws with its own words, and the vendor's code stands only in
+	 * the cause.
 	 */
 	private static SQLException said(SQLException failure) {
 		SQLException said = failure;
@@ -234,8 +239,8 @@ final class SqlFailures {
 	}
 
 	/**
-	 * A statement failed.
-	 * @param step what was done, with the key
+	 * Returns the failure of a statement.
+	 * @param step the words for the step, with the key
 	 */
 	static LockBackendException of(String step, SQLException failure, Statements sql) {
 		boolean readOnly = isReadOnly(failure);

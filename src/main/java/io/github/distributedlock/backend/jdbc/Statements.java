@@ -9,18 +9,18 @@ import io.github.distributedlock.backend.KeyState;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The statements of a table. Each is one step by itself: it compares what it found before
- * it changes a row, and counts up its version, so that each change is one for every
- * driver.
+ * The statements of a table. Each statement is one step by itself: the statement compares
+ * before it changes a row, and counts up the version of the row, so that every driver
+ * counts the row as changed.
  * <p>
- * Each statement finds its rows by an index, however large the table is. MariaDB uses
- * none for a single pair of columns, so that the keys of pairs are also compared by
+ * Each statement finds its rows by an index, however large the table is. MariaDB uses no
+ * index for a single pair of columns, so the keys of pairs are also compared by
  * themselves.
  */
 final class Statements {
 
 	/**
-	 * Most rows that are read at once.
+	 * The most rows that one statement reads.
 	 */
 	static final int MOST_ROWS = 500;
 
@@ -30,7 +30,7 @@ final class Statements {
 	static final String MARK = " ";
 
 	/**
-	 * Written where nobody has a key, or nobody waits.
+	 * The text for no holder or no waiter.
 	 */
 	static final String NOBODY = KeyState.FREE.holders();
 
@@ -38,14 +38,14 @@ final class Statements {
 
 	/**
 	 * Commits without waiting for the disk. A change that gives nobody the key may get
-	 * lost with the server: then it stays with its last owner until the end of the lease.
-	 * It is on the disk before any change that is made after it.
+	 * lost if the server crashes: then the key stays with the last owner until the end of
+	 * the lease. The change is on the disk before any later change.
 	 */
 	private static final String QUICKLY = "set_config('synchronous_commit', 'off', true)";
 
 	/**
-	 * Commits to the disk, also where the server or the user of the database does not.
-	 * Another choice of theirs, such as to wait for a standby, stays.
+	 * Commits to the disk, even where the server or the user of the database has chosen
+	 * not to. Any other choice, such as to wait for a standby, stays.
 	 */
 	private static final String DURABLY = "set_config('synchronous_commit', coalesce("
 			+ "nullif(current_setting('synchronous_commit'), 'off'), 'on'), true)";
@@ -53,8 +53,8 @@ final class Statements {
 	private static final String OWNED = " holders = ? and ends_at > {now}";
 
 	/**
-	 * What is kept of a key that anybody may have who asks, as far as it can be told
-	 * without reading the texts.
+	 * The condition on the row of a key that is free for anybody, as far as SQL can tell
+	 * without parsing the texts.
 	 */
 	private static final String FREE = " ({held}waiters = {nobody} and ({held}holders = {nobody}"
 			+ " or ({held}ends_at <= {now} and ({held}holders like 'exclusive held by %'"
@@ -67,9 +67,9 @@ final class Statements {
 	static final Duration LONGEST_BID = Duration.ofMillis(1250);
 
 	/**
-	 * Frees a key that nobody waits for, without waiting for the disk; or grants it to
-	 * the oldest waiter if that one has claimed it alone, and lately. This is what
-	 * {@code KeyStep} does, in one step that no registration can come between.
+	 * Frees a key that nobody waits for, without waiting for the disk; or grants the key
+	 * to the oldest waiter if that waiter has claimed the key alone, and lately.
+	 * {@code KeyStep} has the same rules. One statement leaves no gap for a registration.
 	 */
 	private static final String RELEASE_OR_GRANT = "update {table} set"
 			+ " holders = case when waiters = {nobody} then {nobody}"
@@ -95,7 +95,7 @@ final class Statements {
 	final String take;
 
 	/**
-	 * Takes a free key that may have no row yet; {@code null} where that is two
+	 * Takes a free key that may have no row yet; {@code null} where this would need two
 	 * statements.
 	 */
 	final @Nullable String insertOrTake;
@@ -106,8 +106,8 @@ final class Statements {
 	final String release;
 
 	/**
-	 * Frees a key, or grants the key to who waits; {@code null} where that is two
-	 * statements.
+	 * Frees a key, or grants the key to the oldest waiter; {@code null} where this would
+	 * need two statements.
 	 */
 	final @Nullable String releaseOrGrant;
 
@@ -125,23 +125,23 @@ final class Statements {
 	final String insert;
 
 	/**
-	 * Writes what gives somebody something.
+	 * Writes a state that {@linkplain KeyState#gives gives} somebody something.
 	 */
 	final String give;
 
 	/**
-	 * Writes anything else.
+	 * Writes any other state.
 	 */
 	final String change;
 
 	/**
-	 * Notifies, where the platform can do that.
+	 * Notifies an instance, on PostgreSQL.
 	 */
 	final String notify;
 
 	/**
-	 * Reads the rows that are due for a sweep: whether each is to be deleted, and whether
-	 * its key is free.
+	 * Reads the rows that are due for a sweep: for each, whether the row is to be
+	 * deleted, and whether the key is free.
 	 */
 	final String readDue;
 
@@ -153,15 +153,15 @@ final class Statements {
 	final String postpone;
 
 	/**
-	 * Reads where a connection leads, as one text of the database, the server and the
-	 * mark.
+	 * Reads the place that a connection leads to, as one text of the database, the server
+	 * and the mark.
 	 */
 	final String place;
 
 	private final JdbcLockSettings settings;
 
 	/**
-	 * The schema of the table with a dot, empty if the connection says which it is.
+	 * The schema of the table with a dot, empty if the connection determines the schema.
 	 */
 	private final String qualifier;
 
@@ -183,7 +183,8 @@ final class Statements {
 		this.insertOrTake = !upserts ? null
 				: text("insert into {table} as held (" + COLUMNS + ") select ?, " + later + ", {nobody}, 0, "
 						+ platform.micros("{now}") + ", " + platform.plus("{now}", String.valueOf(keptFor(0)))
-						// One that is busy is not locked, which would cost a commit.
+						// The row of a busy key is not locked, since a lock would cost a
+						// commit.
 						+ ", ? where not exists (select 1 from {table} as held where lock_key = ? and not" + FREE
 						+ ") on conflict (lock_key) do update set holders = excluded.holders,"
 						+ " ends_at = excluded.ends_at, version = held.version + 1 where" + FREE + durably);
@@ -217,7 +218,8 @@ final class Statements {
 		this.readDue = text("select lock_key, version, ends_at < " + platform.plus("{once}", "-" + keptFor(0))
 				+ " and (fencing_token = 0 or ends_at < " + platform.plus("{once}", "-" + keptFor(1))
 				+ "), ends_at <= {once} from {table}"
-				// In order, since planners may believe that most rows are due.
+				// The order makes planners use the index, even if they believe that most
+				// rows are due.
 				+ " where sweep_at < {once} order by sweep_at {limit}");
 		this.deleteExpired = text(
 				"delete from {table} where lock_key in ({keys}) and (lock_key, version) in ({pairs})" + all);
@@ -249,9 +251,9 @@ final class Statements {
 	}
 
 	/**
-	 * Returns the same statements on the table of one schema, whatever a connection that
-	 * is shared with the application says later.
-	 * @param schema the schema, quoted; {@code null} if it is not known
+	 * Returns the same statements for the table of one schema, whatever schema a
+	 * connection that is shared with the application has later.
+	 * @param schema the schema, quoted; {@code null} if the schema is not known
 	 */
 	Statements in(@Nullable String schema) {
 		return (schema == null) ? this : new Statements(this.platform, this.settings, schema + ".");

@@ -16,10 +16,10 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * The sessions of the server whose connections were closed here while they had a
- * statement that may be carried out yet. The server is asked to end them. If several are
- * left whose statement hangs, no other connection is borrowed: each could take one more
- * session. Safe for use by many threads.
+ * The sessions of the server whose connections were closed here while a statement might
+ * still be carried out. The server is asked to end these sessions. If several sessions
+ * with hanging statements are left, no further connection is borrowed: each connection
+ * could leave one more session behind. Safe for use by many threads.
  */
 final class Strays {
 
@@ -28,7 +28,8 @@ final class Strays {
 	private static final int MOST = 3;
 
 	/**
-	 * Whether the statement hangs, by the marks of the sessions' statements.
+	 * The sessions, by the mark of the session's statements. The value is {@code true} if
+	 * the statement hangs.
 	 */
 	private final Map<String, Boolean> known = new ConcurrentHashMap<>();
 
@@ -49,7 +50,8 @@ final class Strays {
 	/**
 	 * Creates the list of strays, which is empty.
 	 * @param timeout how long one command may take
-	 * @param server ends these sessions at the server, and returns those that are left
+	 * @param server ends the sessions with these marks at the server, and returns the
+	 * marks of the sessions that are left
 	 */
 	Strays(Duration timeout, UnaryOperator<Set<String>> server) {
 		this.probes = new Probes(timeout);
@@ -57,8 +59,8 @@ final class Strays {
 	}
 
 	/**
-	 * Returns a comment that marks the statements of a connection at the server. The
-	 * connection keeps it, and the driver what it has prepared.
+	 * Returns a comment that marks the statements of a connection at the server. A
+	 * connection keeps its mark, so that the driver can reuse prepared statements.
 	 */
 	String tag(Connection connection) {
 		return this.tags.computeIfAbsent(Destination.physical(connection),
@@ -71,7 +73,7 @@ final class Strays {
 
 	/**
 	 * Asks the server now and then to end the sessions.
-	 * @throws LockBackendException if too many hang
+	 * @throws LockBackendException if too many sessions hang
 	 */
 	void end() {
 		if (!this.known.isEmpty() && this.probes.tryBegin()) {
@@ -95,7 +97,7 @@ final class Strays {
 
 	/**
 	 * Asks the server to end the sessions.
-	 * @throws LockBackendException unless all have ended
+	 * @throws LockBackendException unless all sessions have ended
 	 */
 	void endAll() {
 		if (!this.known.isEmpty()) {

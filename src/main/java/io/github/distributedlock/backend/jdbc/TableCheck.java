@@ -26,7 +26,7 @@ import org.slf4j.LoggerFactory;
 
 /**
  * Tries out the table before the first lock, whoever has made the table: keys that are
- * nearly alike, the longest values, and each kind of statement. All of that is one
+ * nearly alike, the longest values, and each kind of statement. All trials are one
  * transaction, which is rolled back. What the table does counts, not how the table is
  * declared, except for what only a crash would show.
  */
@@ -37,7 +37,7 @@ final class TableCheck {
 	private static final Duration LEASE = Duration.ofMinutes(1);
 
 	/**
-	 * The endings of keys that a collation may take for the same.
+	 * The endings of keys that a collation may take for equal.
 	 */
 	private static final List<String> ENDINGS = List.of("e", "E", "e ", "\u00e9", "e\u0301", "\ud83d\ude00");
 
@@ -51,7 +51,7 @@ final class TableCheck {
 	private final Statements sql;
 
 	/**
-	 * Keys of which nobody else has ever heard.
+	 * Keys that nobody else uses.
 	 */
 	private final List<String> keys;
 
@@ -97,7 +97,8 @@ final class TableCheck {
 	}
 
 	/**
-	 * Without one, PostgreSQL cannot create the table either.
+	 * Requires a current schema: without a schema, PostgreSQL cannot create the table
+	 * either.
 	 */
 	private void hasSchema() throws SQLException {
 		if (this.sql.platform == Platform.POSTGRESQL && this.sql.table.indexOf('.') < 0
@@ -220,7 +221,8 @@ final class TableCheck {
 	}
 
 	/**
-	 * A time of PostgreSQL that has a zone would be another one in each session.
+	 * Requires a column without a time zone: PostgreSQL would read a time with a zone
+	 * differently in each session.
 	 */
 	private void keepsTimesOfUtc() throws SQLException {
 		if (this.sql.platform == Platform.POSTGRESQL && "timestamp with time zone".equals(this.session.value(
@@ -239,15 +241,16 @@ final class TableCheck {
 			return this.session.read(key).state().equals(written);
 		}
 		catch (IllegalArgumentException ex) {
-			return false; // Cut off, or in other characters.
+			return false; // The text was cut off, or has other characters.
 		}
 	}
 
 	/**
-	 * Acquires, renews and releases, and sees that each step changes its own row alone.
+	 * Acquires, renews and releases, and checks that each step changes only its own row.
 	 */
 	private void tryOutSteps() throws SQLException {
-		// Few, since all steps together have the time of one command on some drivers.
+		// Only two keys, since on some drivers all steps together have the time of one
+		// command.
 		List<Claim> claims = this.keys.stream().limit(2).map((key) -> Claim.of(key, "a:1", "a", LEASE)).toList();
 		for (Claim claim : claims) {
 			require(this.session.write(claim.key(), this.session.read(claim.key()), KeyState.FREE), "free", claim);
@@ -286,7 +289,7 @@ final class TableCheck {
 	}
 
 	/**
-	 * Without the index the sweep still works, but reads the whole table.
+	 * Warns of a missing index: the sweep still works, but reads the whole table.
 	 */
 	private void isSweptByIndex() throws SQLException {
 		String table = this.sql.table;

@@ -1,6 +1,6 @@
 /**
- * A table of a database behind the storage SPI. {@code JdbcLockBackend} carries out what
- * is not contended by one statement, and everything else by a change of a
+ * A table of a database behind the storage SPI. {@code JdbcLockBackend} carries out steps
+ * without contention by one statement, and all other steps by a change of a
  * {@code KeyState} that counts only if nobody has changed the row meanwhile.
  */
 @NullMarked

@@ -1,6 +1,7 @@
 -- Needs nothing.
 --
--- A lock that has the expected value gets another one, or is removed if there is none. Answers whether it had it.
+-- A lock that has the expected value gets the replacement, or is removed if there is no replacement. Answers 1 if the
+-- lock had the expected value, else 0.
 local LOCK = KEYS[1]
 local EXPECTED, TIME_TO_LIVE, REPLACEMENT = unpack(ARGV) -- TIME_TO_LIVE: in ms.
 
@@ -11,7 +12,7 @@ if not REPLACEMENT then
 	redis.call('DEL', LOCK)
 	return 1
 end
--- One that stays what it is does not live shorter, however late this comes.
+-- A lock that keeps its value does not get a shorter time to live, however late this command comes.
 if REPLACEMENT == EXPECTED and redis.call('PTTL', LOCK) >= tonumber(TIME_TO_LIVE) then
 	return 1
 end

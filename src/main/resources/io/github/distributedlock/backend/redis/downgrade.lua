@@ -1,6 +1,6 @@
 -- Needs lib-clock.lua, lib-grant.lua, lib-lock.lua and lib-waiters.lua.
 --
--- An owner shares its lock from now on, for as long as it has it, and readers that wait before the first writer come
+-- An owner shares its lock from now on, to the end of its lease, and readers that wait before the first writer come
 -- in. Answers whether the owner has the lock.
 local queue = queueOf(KEYS, ARGV)
 local LOCK, OWNER = queue.lock, ARGV[5]

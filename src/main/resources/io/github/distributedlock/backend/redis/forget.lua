@@ -1,7 +1,7 @@
 -- Needs lib-clock.lua, lib-grant.lua, lib-lock.lua and lib-waiters.lua.
 --
--- An owner that was never answered gives up what it may have: the lock, and the place of its waiter, if nobody has
--- claimed with that since.
+-- An owner that never got an answer gives up the lock, and the place of its waiter unless another owner has claimed
+-- the lock for that waiter since.
 local OWNER, WAITER = ARGV[5], ARGV[6]
 
 local queue = queueOf(KEYS, ARGV)

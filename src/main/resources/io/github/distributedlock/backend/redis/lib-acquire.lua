@@ -1,12 +1,11 @@
 -- Needs lib-clock.lua, lib-grant.lua, lib-lock.lua and lib-waiters.lua.
 --
--- How a claim gets a lock, or becomes a waiter.
+-- A claim gets a lock, or its waiter is registered.
 
--- Reads what KEYS and ARGV say: the queue and the claim. firstReplaced: from where on ARGV has the owners that the
--- claim's owner takes the place of.
--- lease, waitersTtl, fenceTtl: in ms; waitersTtl is '0' for a claim that does not register. fence: the key of the
--- last fencing token, nil unless the owner is to get the next. number: that of the registration, '0' if the lock must
--- not be granted to the owner. grantLease: for how long it is granted, in ms.
+-- Reads the queue and the claim from KEYS and ARGV. firstReplaced: the index in ARGV of the first owner whose place the
+-- claim's owner takes. lease, waitersTtl, fenceTtl: in ms; waitersTtl is '0' for a claim that does not register. fence:
+-- the key of the last fencing token, nil unless the owner is to get the next token. number: the number of the
+-- registration, '0' if the lock must not be granted to the owner. grantLease: the lease of a grant, in ms.
 local function read(firstReplaced)
 	local owner, waiter, lease, waitersTtl, fenceTtl, number, grantLease = unpack(ARGV, 5, 11)
 	local claim = { owner = owner, waiter = waiter, lease = lease, waitersTtl = waitersTtl, fenceTtl = fenceTtl,
@@ -22,9 +21,9 @@ local function read(firstReplaced)
 	return queue, claim
 end
 
--- Answers the next token. It is never less than the time, so that it does not go back when the last one is lost. It
--- is exact up to 2^53. Answers false if something else than a token is kept there: a new one could be less than the
--- last.
+-- Answers the next token. A token is never less than the time, so that tokens do not go back when the last token is
+-- lost. Tokens are exact up to 2^53. Answers false if the key holds something other than a token: a new token could be
+-- less than the last one.
 local function nextToken(claim)
 	local last = redis.call('GET', claim.fence) or '0'
 	if not string.match(last, '^%d+$') or tonumber(last) >= 2 ^ 53 then
@@ -35,8 +34,8 @@ local function nextToken(claim)
 	return token
 end
 
--- A reader, or one that has a permit, joins a lock that is free, kept for it, or held by others with which it may have
--- it. None of them ever gets a shorter lease.
+-- A reader, or an owner with a permit, joins a lock that is free, reserved for the claim's waiter, or held by owners
+-- that may have the lock together with the claim's owner. No lease ever becomes shorter.
 local function join(lock, value, claim)
 	if type(value) == 'string' then
 		redis.call('DEL', lock)
@@ -46,14 +45,15 @@ local function join(lock, value, claim)
 	local before = value and redis.call('ZSCORE', lock, member) or 0
 	redis.call('ZADD', lock, exact(math.max(before, millis() + claim.lease)), member)
 	if permits and claim.waitersTtl ~= '0' then
-		redis.call('ZREM', lock, reservedMember(claim.waiter)) -- The owner replaces what was kept for its waiter.
+		redis.call('ZREM', lock, reservedMember(claim.waiter)) -- The owner replaces the reservation for its waiter.
 	end
 	lastsForAll(lock)
 end
 
--- Makes the claim's owner the owner of a lock that has a value. Answers 1, and the token; or 2 if there can be none.
+-- Makes the claim's owner an owner of a lock with this value. Answers 1, and the token if the claim is fenced; or 2 if
+-- the claim needs a token and there can be none.
 local function take(queue, value, claim)
-	-- First what may be refused, so that a refusal leaves the lock alone.
+	-- The token comes first, since the server may refuse it, and a refusal must leave the lock alone.
 	local token = claim.fence and nextToken(claim)
 	if token == false then
 		return { 2 }
@@ -64,13 +64,13 @@ local function take(queue, value, claim)
 	elseif value ~= claim.owner then
 		redis.call('SET', queue.lock, claim.owner, 'PX', claim.lease)
 	elseif redis.call('PTTL', queue.lock) < tonumber(claim.lease) then
-		-- Its own, of an attempt whose answer got lost. It may have been extended since.
+		-- The owner has the lock from an attempt whose answer got lost. The lease may have been extended since.
 		redis.call('PEXPIRE', queue.lock, claim.lease)
 	end
 	return { 1, token or nil }
 end
 
--- Answers whether a writer waits.
+-- Answers the oldest writer that waits, nil if none waits.
 local function writerWaits(queue, caller)
 	removeDead(queue, caller)
 	local place = 0
@@ -82,8 +82,8 @@ local function writerWaits(queue, caller)
 	return waiter
 end
 
--- A reader that comes later is not let in before a writer that waits for readers to leave. A free lock is for whoever
--- asks first.
+-- Answers whether a reader may have the lock. A reader does not pass a writer that waits for readers to leave. A free
+-- lock is for whoever asks first.
 local function mayRead(queue, value, claim)
 	if type(value) ~= 'table' then
 		return not value or value == 'reserved:' .. claim.waiter
@@ -93,12 +93,13 @@ local function mayRead(queue, value, claim)
 			or not isOfPermits(value) and not writerWaits(queue, claim.waiter)
 end
 
--- Answers whether a lock that several may have is kept for a claim that waits.
+-- Answers whether a lock that several owners may have is reserved for the waiter of a claim that registers.
 local function keptFor(queue, claim)
 	return claim.waitersTtl ~= '0' and redis.call('ZSCORE', queue.lock, reservedMember(claim.waiter) or '')
 end
 
--- One of n permits passes no waiter that came before, not even one of its own instance if it does not wait itself.
+-- Answers whether a claim may have a permit. Such a claim passes no waiter that came before, not even a waiter of its
+-- own instance if the claim does not wait itself.
 local function mayHavePermit(queue, value, claim)
 	if type(value) == 'string' then
 		return value == 'reserved:' .. claim.waiter
@@ -114,7 +115,8 @@ local function mayHavePermit(queue, value, claim)
 	return not first or waits and first == claim.waiter
 end
 
--- A ticket gets a free lock only if it is the first ticket, or there is none.
+-- Answers whether a claim may have the lock. A ticket gets a free lock only if the ticket is the oldest waiter, or
+-- nobody waits.
 local function mayTake(queue, value, claim)
 	if isReader(claim.waiter) then
 		return mayRead(queue, value, claim)
@@ -130,7 +132,7 @@ local function mayTake(queue, value, claim)
 	return not first or first == claim.waiter
 end
 
--- As look does; but a lock that is reserved for a ticket that has died since is free.
+-- Answers the same as look, but a lock that is reserved for a ticket that has died since counts as free.
 local function lookSkippingDead(queue, caller)
 	local value = look(queue.lock)
 	local ticket = type(value) == 'string' and string.match(value, '^reserved:(.*)')
@@ -145,7 +147,7 @@ local function lookSkippingDead(queue, caller)
 	return value
 end
 
--- Asks the instance of an owner for a lock that it may have kept: of an owner whose token ends with '~'.
+-- Asks the instance of an owner whose token ends with '~' for a lock that the instance may have kept.
 local function recall(queue, owner, claim)
 	local instance = instanceOf(owner)
 	if queue.channels ~= '' and instance ~= instanceOf(claim.owner) and instance ~= 'reserved' and instance ~= 'parked' then
@@ -153,8 +155,8 @@ local function recall(queue, owner, claim)
 	end
 end
 
--- Answers 0, a holder, and how long the claim is out of question in ms: until fewer than its permits have the lock, or
--- none.
+-- Answers 0, a holder, and for how many ms the claim cannot have the lock: until fewer owners than the claim's permits
+-- have the lock, or until no owner has the lock.
 local function busy(queue, value, claim)
 	local left = redis.call('PTTL', queue.lock)
 	if type(value) == 'string' and string.sub(value, -1) == '~' then
@@ -179,7 +181,7 @@ local function acquire(queue, claim)
 		register(queue, claim.waiter, claim.waitersTtl, claim.number, claim.grantLease, claim.owner)
 	end
 	if not value then
-		-- Free, and others come first: the reservation for the first of them has run out.
+		-- The lock is free, but others come first: the reservation for the oldest waiter has run out.
 		wakeNext(queue, claim.waiter)
 	elseif isOfPermits(value) and fits(queue, claim.waiter) then
 		admit(queue) -- Others come first, too.

@@ -1,23 +1,26 @@
 -- Needs lib-clock.lua, lib-grant.lua and lib-lock.lua.
 --
--- Who waits for a lock, and which of them gets it next.
+-- The waiters of a lock, and the rules of which waiter gets the lock next.
 
--- A claim that was written so many ms ago may be of an instance that does without scripts by now.
+-- The age of a claim, in ms, from which on the claim says nothing about silence: the instance may do without scripts by
+-- now.
 local FORGOTTEN = 10000
 
--- The member of the liveness that is no group: since when silence counts, as it was reset then. No group begins with a
--- colon.
+-- The member of the liveness that is no group. Its score is the time of the last reset, from which on silence counts.
+-- No group begins with a colon.
 local RESET = ':pardon'
 
--- The waiters that are heard together: all tickets of an instance, whichever of them asks. Any other waiter is a group
--- by itself, so that one that nobody wants any more is silent though its instance lives.
+-- Answers the group of a waiter, whose members are heard together: all tickets of an instance, whichever of them asks.
+-- Any other waiter is a group by itself, so that a waiter that nobody needs any more is silent though the instance
+-- lives.
 local function groupOf(waiter)
 	return isTicket(waiter) and 'fair:' .. instanceOf(waiter) or waiter
 end
 
--- A waiter comes behind all others, unless it has its place already. Where something else is kept in the place of the
--- waiters or of their liveness, this fails before anything is changed; but without claims there are no grants.
--- number: that of the registration; '0' if its owner must not be granted the lock.
+-- Gives a waiter a place behind all others, unless the waiter has a place already. If the key of the waiters or of the
+-- liveness holds something else, the function fails before a place is given. If the key of the claims does, the waiter
+-- is registered without a grant. number: the number of the registration; '0' if the lock must not be granted to the
+-- owner.
 local function register(queue, waiter, timeToLive, number, lease, owner)
 	local last = redis.call('ZRANGE', queue.waiters, '-1', '-1', 'WITHSCORES')[2]
 	-- Times to live need not be written more than once a second.
@@ -29,9 +32,9 @@ local function register(queue, waiter, timeToLive, number, lease, owner)
 	elseif queue.claims then
 		reply = redis.pcall('HDEL', queue.claims, waiter)
 	end
-	local written = type(reply) == 'number' -- Else something else is kept there, or memory is short.
+	local written = type(reply) == 'number' -- Otherwise the key holds something else, or memory is short.
 	local claims = written and mayBeGranted
-	-- The first in a second renews for all, also without a claim of its own.
+	-- The first registration of a second renews the time to live for all, even without a claim of its own.
 	if written and (renews or claims and reply == 1) then
 		redis.call('PEXPIRE', queue.claims, timeToLive)
 	end
@@ -42,8 +45,9 @@ local function register(queue, waiter, timeToLive, number, lease, owner)
 	local place = exact(math.max((last or 0) + 1, micros()))
 	local comes = redis.call('ZADD', queue.waiters, 'NX', place, waiter) == 1
 	if claims and (not comes or isTicket(waiter)) then
-		-- For those that do not look at claims. An instance that has just come is no group yet, and so not dead. A ticket
-		-- is one at once: it keeps its place when it is woken, so its death must be known for as long.
+		-- The liveness is for JVMs that do not look at claims. An instance that has just come is no group yet, and so
+		-- not dead. A ticket is a group at once: a ticket keeps its place when woken, so the death of the ticket must
+		-- be known for as long.
 		redis.pcall('ZADD', queue.liveness, exact(millis()), groupOf(waiter))
 		redis.pcall('PEXPIRE', queue.liveness, timeToLive)
 	end
@@ -52,8 +56,8 @@ local function register(queue, waiter, timeToLive, number, lease, owner)
 	end
 end
 
--- Answers when each group was heard last, in ms, as far as it is known: nothing is of an instance that does without
--- scripts. A claim of a time that is yet to come is told of once.
+-- Answers when each group was heard last, in ms, as far as that is known: of an instance that does without scripts
+-- nothing is known. A claim from the future is reported once, and then removed.
 local function heardLast(queue)
 	local heard = {}
 	local groups = redis.pcall('ZRANGE', queue.liveness, '0', '-1', 'WITHSCORES')
@@ -73,17 +77,17 @@ local function heardLast(queue)
 	return heard
 end
 
--- The silence of all groups counts from now on only.
+-- Resets silence: the silence of all groups counts only from now on.
 local function resetSilence(queue, now)
 	redis.pcall('ZADD', queue.liveness, exact(now), RESET)
 	redis.pcall('PEXPIRE', queue.liveness, redis.call('PTTL', queue.waiters))
 end
 
 -- Answers the groups that were silent for too long. The group of the caller is not one of them, and an owner speaks for
--- the tickets of its instance, which do not ask while their instance has the lock. If no group was heard,
--- the server was paused, and silence is reset; but not that of groups that have said nothing since the last reset, or
--- requests that come too rarely to tell a silence would let the dead live for ever. It is reset, too, if a group was
--- heard at a time that is yet to come: the clock was set back, by a step or a failover.
+-- the tickets of its instance, which do not ask while their instance has the lock. If no group was heard lately, the
+-- server was paused, and silence is reset. The silence of groups that have said nothing since the last reset is not
+-- reset again: otherwise requests that come too rarely to tell a silence would let the dead live for ever. Silence is
+-- reset, too, if a group was heard in the future: the clock was set back, by a step or a failover.
 local function silentGroups(queue, caller)
 	local now, heard, newest = millis(), heardLast(queue), nil
 	for _, last in pairs(heard) do
@@ -136,24 +140,24 @@ local function removeDead(queue, caller)
 	return dead
 end
 
--- Tells a waiter that the lock is kept for it. Answers whether it may have heard. A refused PUBLISH says nothing of
--- that.
+-- Tells a waiter that the lock is reserved for that waiter. Answers whether the waiter may have heard. A refused
+-- PUBLISH says nothing about the waiter, which then counts as one that may have heard.
 local function notify(queue, waiter)
 	if queue.channels == '' then
-		return true -- It polls.
+		return true -- Nothing is published: the waiter polls.
 	end
 	local heard = redis.pcall('PUBLISH', queue.channels .. instanceOf(waiter), waiter .. ' ' .. queue.key)
 	return heard ~= 0 or not queue.skipsDeaf
 end
 
--- Answers the member that keeps a lock for a waiter; nil if the waiter is not one that has it together with others.
+-- Answers the member that reserves a lock for a waiter; nil if the waiter would have the lock alone.
 local function reservedMember(waiter)
 	return isReader(waiter) and 'reserved:' .. instanceOf(waiter)
 			or permitsOf(waiter) and 'permit:reserved:' .. waiter or nil
 end
 
--- Answers whether a waiter may have the lock together with those that have it now: readers with readers; one of n permits
--- if fewer than n have it.
+-- Answers whether a waiter may have the lock together with the present owners: readers with readers; a waiter with n
+-- permits if there are fewer than n holders.
 local function fits(queue, waiter)
 	local others = redis.pcall('ZRANGE', queue.lock, '0', '0')
 	local permits = permitsOf(waiter)
@@ -161,8 +165,8 @@ local function fits(queue, waiter)
 			and not (permits and redis.pcall('ZRANGE', queue.lock, permits - 1, permits - 1)[1])
 end
 
--- Keeps the lock for the waiters that come first and have it together with others, as long as they fit: readers before
--- the first writer, and as many as there are permits. Answers whether there are any.
+-- Reserves the lock for the oldest waiters that would have the lock together with others, as long as they fit: readers
+-- before the first writer, and as many waiters as there are permits. Answers whether the lock was reserved for any.
 local function admit(queue)
 	local admitted = false
 	local waiter = oldest(queue)
@@ -180,16 +184,16 @@ local function admit(queue)
 	return admitted
 end
 
--- A lock becomes free, and is granted to exactly one waiter, or reserved for it, if it may have heard of that; or
--- reserved for all that are next and may have it together; or nobody waits. A ticket keeps its place until it has the
--- lock. Nothing may fail here: the lock was released, and a waiter that is not notified polls.
+-- Frees a lock. Then the lock is granted to, or reserved for, exactly one waiter that may have heard of that; or
+-- reserved for all next waiters that may have the lock together; or nobody waits. A ticket keeps its place until the
+-- ticket has the lock. Nothing may fail here: the lock was released, and a waiter that is not notified polls.
 local function wakeNext(queue, caller)
 	-- First what needs no memory: a server that has none left still lets a script go on that has written.
 	redis.call('DEL', queue.lock)
 	local waiter = oldest(queue)
 	local claim = waiter and claimBy(queue, waiter)
 	if not waiter or claim and grant(queue, waiter, claim) ~= false then
-		return -- If it was refused, so would be any other, and each keeps its place.
+		return -- If the server refused this grant, it would refuse any other, so each waiter keeps its place.
 	end
 	removeDead(queue, caller)
 	waiter = oldest(queue)
@@ -216,8 +220,8 @@ local function wakeNext(queue, caller)
 	end
 end
 
--- An owner releases its lock, which the next waiter gets then. The lock of another owner is left alone.
--- Answers 1 if the owner had it, else 0.
+-- An owner releases its lock, and the next waiter gets the lock. The lock of another owner is left alone. Answers 1 if
+-- the owner had the lock, else 0.
 local function release(queue, owner)
 	local value = look(queue.lock)
 	local owned = value == owner

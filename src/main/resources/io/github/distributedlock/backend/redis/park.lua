@@ -1,7 +1,7 @@
 -- Needs lib-lock.lua.
 --
--- A lock is left to run out under another value, so that no late renewal revives it. Answers whether the owner had
--- it.
+-- A lock is left to run out under another value, so that no late renewal revives the lock. Answers whether the owner
+-- had the lock.
 local LOCK = KEYS[1]
 local OWNER, REST = unpack(ARGV) -- REST: in ms.
 

@@ -1,8 +1,8 @@
 -- Needs lib-clock.lua, lib-grant.lua, lib-lock.lua, lib-waiters.lua and lib-acquire.lua.
 --
--- An owner leaves its lock to another of its instance. If it has to yield, those that wait come first, and that
--- instance behind all of them. The owners that it takes the place of come behind the other arguments.
--- Answers whether the first owner had the lock, and then as acquire in lib-acquire.lua does.
+-- An owner leaves its lock to the next owner of the same instance. If the next owner has to yield, the waiters come
+-- first, and that instance behind all of them. The owners whose place the next owner takes come behind the other
+-- arguments. Answers whether the first owner had the lock, and then the answer of acquire in lib-acquire.lua.
 local OWNER_BEFORE, YIELDS = ARGV[12], ARGV[13]
 
 local queue, claim = read(14)

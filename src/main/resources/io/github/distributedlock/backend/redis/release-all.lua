@@ -1,10 +1,10 @@
 -- Needs lib-clock.lua, lib-grant.lua, lib-lock.lua and lib-waiters.lua.
 --
--- Several locks of one owner are released, each as release.lua does it. KEYS are those of release.lua of each lock.
--- The user's key of each is in ARGV behind the other arguments. Answers for each whether the owner had it.
+-- One owner releases several locks, each as in release.lua. KEYS are the keys of release.lua for each lock. The user's
+-- keys are in ARGV behind the other arguments. Answers for each lock whether the owner had the lock.
 local OWNER = ARGV[5]
 local OTHERS = 5 -- The number of arguments before the first user's key.
-local NAMES = #KEYS / (#ARGV - OTHERS) -- Those of one lock.
+local NAMES = #KEYS / (#ARGV - OTHERS) -- The number of keys of one lock.
 
 local owned = {}
 for i = 1, #KEYS / NAMES do

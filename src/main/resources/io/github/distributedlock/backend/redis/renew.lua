@@ -1,12 +1,12 @@
 -- Needs lib-lock.lua.
 --
--- KEYS are locks; ARGV are the owner of each and its lease in ms, in order. Each lock that its owner still owns lasts
--- at least the lease from now; none is shortened. Answers for each whether its owner owns it.
+-- KEYS are locks; ARGV are the owner and the lease in ms of each lock, in order. Each lock that its owner still owns
+-- lasts at least the lease from now; no lease is shortened. Answers for each lock whether the owner owns the lock.
 
 local function renewMember(lock, owner, lease)
 	local member, expiry = memberOf(lock, owner)
 	if not member or tonumber(expiry) <= millis() then
-		return 0 -- What became something else is lost.
+		return 0 -- A lock that has become another value is lost.
 	end
 	-- First a command that needs no memory: a server that has none left still lets a script go on that has written.
 	redis.call('PEXPIRE', lock, math.max(redis.call('PTTL', lock), lease))
@@ -26,7 +26,7 @@ for i, lock in ipairs(KEYS) do
 		owned[i] = 1
 	elseif type(value) == 'table' then
 		if not string.find(value.err, 'WRONGTYPE', 1, true) then
-			return value -- This concerns them all.
+			return value -- This failure concerns all locks.
 		end
 		owned[i] = renewMember(lock, owner, tonumber(lease))
 	end

@@ -1,6 +1,6 @@
 -- Needs nothing.
 --
--- Sends each command that grants take besides, on claims that do not exist, and leaves nothing.
+-- Sends each further command that grants need, on claims that do not exist, and leaves nothing behind.
 local CLAIMS = KEYS[1]
 
 redis.call('HDEL', CLAIMS, '')

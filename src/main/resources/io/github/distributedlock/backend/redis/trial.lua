@@ -1,7 +1,7 @@
 -- Needs nothing.
 --
 -- Sends each command of the scripts but PUBLISH, on KEYS that do not exist and without an effect. So a command that
--- the server refuses is known before there is a lock that could not be released.
+-- the server refuses is known before a lock exists that could not be released.
 for _, name in ipairs(KEYS) do
 	redis.call('SET', name, '', 'XX', 'PX', 1)
 	redis.call('GET', name)

@@ -1,7 +1,7 @@
 -- Needs lib-clock.lua, lib-grant.lua, lib-lock.lua and lib-waiters.lua.
 --
--- A waiter waits no more. What was reserved for it, or granted to one of its owners, which come behind the other
--- arguments, goes to the next one; and those behind it that may share the lock need not wait for it.
+-- A waiter waits no more. A lock that was reserved for this waiter, or granted to one of the owners behind the other
+-- arguments, goes to the next waiter. Later waiters that may share the lock need not wait for this waiter any more.
 local queue = queueOf(KEYS, ARGV)
 local LOCK, WAITER = queue.lock, ARGV[5]
 
