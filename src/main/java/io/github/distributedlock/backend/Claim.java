@@ -50,8 +50,8 @@ public record Claim(String key, String owner, Waiter waiter, Duration lease, boo
 	 * @param lease the lease of a granted key, in whole milliseconds, if shorter than the
 	 * claim's lease; {@code null} for the claim's lease
 	 * @param replaced owner tokens of the same instance, none of which is in use. If one
-	 * of them owns the key, the claim's owner takes its place: a key was granted to that
-	 * token, and the grant was not accepted. Mostly empty
+	 * of them owns the key, the claim's owner takes the place of that owner: the key was
+	 * granted to that owner, and the grant was not accepted. Mostly empty
 	 */
 	public record Grant(long number, @Nullable Duration lease, Set<String> replaced) {
 	}
@@ -253,8 +253,8 @@ public record Claim(String key, String owner, Waiter waiter, Duration lease, boo
 
 	/**
 	 * Takes the place of other owners, if one of them owns the key.
-	 * @param owners their tokens
-	 * @return the claim that replaces them
+	 * @param owners the tokens of these owners
+	 * @return the claim with these owners
 	 */
 	public Claim replacing(Set<String> owners) {
 		return with(new Grant(number(), this.grant.lease, Set.copyOf(owners)));

@@ -78,7 +78,7 @@ public record Holder(String name, State state, @Nullable LockMode mode) {
 
 	/**
 	 * Returns this holder in a mode.
-	 * @param mode the mode, {@code null} if it is not known
+	 * @param mode the mode, {@code null} if the mode is not known
 	 * @return the holder in that mode
 	 */
 	public Holder in(@Nullable LockMode mode) {

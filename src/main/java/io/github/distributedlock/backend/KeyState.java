@@ -16,7 +16,7 @@ import io.github.distributedlock.backend.Holder.State;
 import org.jspecify.annotations.Nullable;
 
 /**
- * All that a store keeps of one key: who has the key, who waits for it, and the last
+ * All that a store keeps of one key: who has the key, who waits for the key, and the last
  * fencing token. {@link KeyStep} has the rules by which one state follows another.
  * <p>
  * A state is kept as two texts and two numbers. A person can read the texts:
@@ -155,7 +155,7 @@ public final class KeyState {
 	record Place(Waiter waiter, long since, long heard, @Nullable Bid bid) {
 
 		/**
-		 * The claim of a waiter, as far as a grant needs it.
+		 * The parts of a waiter's claim that a grant needs.
 		 *
 		 * @param number the number of the claim
 		 * @param owner the owner token of the claim
@@ -186,10 +186,10 @@ public final class KeyState {
 
 	/**
 	 * Reads a state.
-	 * @param holders what {@link #holders()} returned
-	 * @param end what {@link #end()} returned
-	 * @param waiters what {@link #waiters()} returned
-	 * @param fencingToken what {@link #fencingToken()} returned
+	 * @param holders the text that {@link #holders()} returned
+	 * @param end the time that {@link #end()} returned
+	 * @param waiters the text that {@link #waiters()} returned
+	 * @param fencingToken the token that {@link #fencingToken()} returned
 	 * @return the state
 	 * @throws IllegalArgumentException if this version never writes such a text; the
 	 * message names the text

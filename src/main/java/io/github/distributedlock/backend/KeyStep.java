@@ -20,31 +20,30 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * One step on one key, and the rules of who gets a key next. A step begins with a
- * {@link KeyState} and the time. One method carries the step out. The step ends with
- * another {@code KeyState}, and with the notifications of the waiters that it has woken,
- * and of the owner that it has found.
+ * {@link KeyState} and the time. One method carries the step out. The step ends with the
+ * next {@code KeyState}, with the notifications of the waiters that the step has woken,
+ * and with the recall of an owner that the step has found.
  * <p>
  * Confined to one thread; does no I/O. Lists are replaced, never changed, and read by
  * index, which makes no object. Times are microseconds by the clock of the store.
  *
  * <h2>Who gets a key</h2>
  *
- * A free key is for the first that asks, but a fair request lets older waiters go first,
- * and so does a request with permits. A reader joins readers unless a writer waits. A
- * released key is granted to the oldest waiter, or reserved for that waiter, or reserved
- * for all that come first and may have the key together.
+ * A free key goes to the first claim that asks, but a fair request lets older waiters go
+ * first, and so does a request with permits. A reader joins readers unless a writer
+ * waits. A released key is granted to the oldest waiter, or reserved for that waiter, or
+ * reserved for all next waiters that may have the key together.
  *
  * <h2>Who is dead</h2>
  *
  * A waiter asks again and again. A waiter that was silent for too long is dead, and loses
- * its place. If all were silent, the store was paused, and all are pardoned: their
- * silence counts from then on. A waiter that is still silent when the store is paused
- * again is not pardoned twice, or rare steps would let the dead live for ever. If a
- * waiter asked at a time that is yet to come, the clock was set back, and all are
- * pardoned, too.
+ * its place. If all waiters were silent, the store was paused, and all are pardoned:
+ * their silence counts from then on. A waiter that is still silent when the store is
+ * paused again is not pardoned twice, or rare steps would let the dead live for ever. If
+ * a waiter asked in the future, the clock was set back, and all are pardoned, too.
  * <p>
  * The scripts of the store in Redis have the same rules: {@code KeyStateInRedisTests}
- * holds them against these.
+ * compares the two.
  */
 class KeyStep {
 
@@ -316,7 +315,7 @@ class KeyStep {
 	}
 
 	/**
-	 * Returns whether a waiter may have the key together with those that have it now.
+	 * Returns whether a waiter may have the key together with the present holders.
 	 */
 	boolean fits(Waiter waiter) {
 		return this.holders.isEmpty()
@@ -359,8 +358,8 @@ class KeyStep {
 	}
 
 	/**
-	 * Returns the fencing token after this one: the time, so that tokens grow also where
-	 * the last one was forgotten.
+	 * Returns the fencing token after the last one: the time, so that tokens grow even if
+	 * the last token was forgotten.
 	 */
 	long nextToken(long last) {
 		return Math.max(last + 1, this.now);
@@ -489,8 +488,8 @@ class KeyStep {
 	}
 
 	/**
-	 * Returns the bid that may be granted to a waiter; {@code null} if there is none, the
-	 * waiter may be dead, or would have the key together with others.
+	 * Returns the bid that may be granted to a waiter; {@code null} if the waiter has no
+	 * bid, may be dead, or would have the key together with others.
 	 */
 	@Nullable Bid bid(Place place) {
 		Bid bid = place.bid();

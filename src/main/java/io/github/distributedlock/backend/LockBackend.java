@@ -35,9 +35,9 @@ import io.github.distributedlock.LockStatus;
  * times, and locks of several keys.
  * <p>
  * A store that can do more overrides more methods, and names these features in
- * {@link #features()}. The engine does without a feature that a store does not name. A
- * backend that wraps another one extends {@link ForwardingLockBackend}, so that no method
- * is forgotten.
+ * {@link #features()}. The engine does without the methods that a store does not
+ * override. A backend that wraps another one extends {@link ForwardingLockBackend}, so
+ * that no method is forgotten.
  * <p>
  * The contract test in the {@code tck} jar shows whether a backend is right: extend the
  * classes of that test, and say how a backend is made.
@@ -45,12 +45,12 @@ import io.github.distributedlock.LockStatus;
  * <h2>Threads and failures</h2>
  *
  * Many threads call the operations. An operation may block for as long as the store's
- * command timeout. It throws {@link LockBackendException} if the store failed or refused,
- * never for a key that is busy. Other runtime exceptions count as a failure that may
- * pass. A step that ended with an exception may have been carried out, unless the
- * exception says that the step was {@linkplain LockBackendException#isNotCarriedOut() not
- * carried out}. The engine finds out, and repeats or undoes the step. A backend retries
- * nothing.
+ * command timeout. An operation throws {@link LockBackendException} if the store failed
+ * or refused, never for a key that is busy. Other runtime exceptions count as a failure
+ * that may pass. A step that ended with an exception may have been carried out, unless
+ * the exception says that the step was {@linkplain LockBackendException#isNotCarriedOut()
+ * not carried out}. The engine finds out, and repeats or undoes the step. A backend
+ * retries nothing.
  *
  * @since 1.0
  */
@@ -91,8 +91,8 @@ public interface LockBackend extends AutoCloseable {
 	boolean release(String key, String owner);
 
 	/**
-	 * Takes a key from its owner and leaves it busy for some time, so that no late
-	 * renewal revives it.
+	 * Takes a key from its owner and leaves the key busy for some time, so that no late
+	 * renewal revives the lock.
 	 * @param key the user's key
 	 * @param owner the owner token
 	 * @param rest for how much longer the key is busy, in whole milliseconds from 1
@@ -191,7 +191,7 @@ public interface LockBackend extends AutoCloseable {
 	 * {@linkplain #listen listens}, this step registers no waiter before the instance
 	 * listens for certain.
 	 * <p>
-	 * The store removes the places of an instance that has died without being asked. A
+	 * Without being asked, the store removes the places of an instance that has died. A
 	 * reservation that nobody takes runs out.
 	 * @param claim the claim
 	 * @return whether the claim's owner is the owner now; if not, and if the store knows,
@@ -221,8 +221,8 @@ public interface LockBackend extends AutoCloseable {
 	 * waiter that hears notifications still polls once in each such time. A waiter that
 	 * the key would be granted to polls after a third of the waiter's lease, or after 600
 	 * milliseconds if that is less, unless this time is longer.
-	 * @return the time, from 20 milliseconds; always the same, 500 milliseconds unless
-	 * said otherwise
+	 * @return the time, from 20 milliseconds; always the same, by default 500
+	 * milliseconds
 	 */
 	default Duration reservation() {
 		return Duration.ofMillis(500);

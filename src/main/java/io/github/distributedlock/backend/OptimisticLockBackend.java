@@ -15,7 +15,7 @@ import io.github.distributedlock.LockStatus;
 /**
  * A store on top of anything that can read a value, and write the value if nobody has
  * changed the value since: a table, a document store, a coordination service. This class
- * offers all that locks can do, and has each rule of who gets a key next. A subclass
+ * offers all features of locks, and has all rules of who gets a key next. A subclass
  * {@linkplain #read reads}, {@linkplain #write writes if unchanged}, and
  * {@linkplain #send notifies} if the store can.
  * <p>
@@ -64,8 +64,8 @@ public abstract class OptimisticLockBackend implements LockBackend {
 	 * Creates a store in which not every question of a waiter is written.
 	 * @param reservation how often a waiter asks at least; see {@link #reservation()}
 	 * @param silence after how long a waiter that has not asked has died, longer than the
-	 * reservation and the pulse together; zero if an instance has died when it
-	 * {@linkplain #hears does not hear}, and only then
+	 * reservation and the pulse together; zero if only an instance that
+	 * {@linkplain #hears does not hear} counts as dead
 	 * @param pulse for how long a waiter that asks for the same again is not written
 	 */
 	protected OptimisticLockBackend(Duration reservation, Duration silence, Duration pulse) {
@@ -77,7 +77,8 @@ public abstract class OptimisticLockBackend implements LockBackend {
 	/**
 	 * The result of a read.
 	 *
-	 * @param state the state of the key, {@link KeyState#FREE} if nothing is kept of it
+	 * @param state the state of the key, {@link KeyState#FREE} if the store keeps nothing
+	 * of the key
 	 * @param now the time by the clock of the store, in microseconds since 1970
 	 * @param version the version by which {@link #write} knows that nobody has changed
 	 * the key since

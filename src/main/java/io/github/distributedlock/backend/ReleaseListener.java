@@ -26,7 +26,7 @@ public interface ReleaseListener {
 	/**
 	 * Called when a key was reserved for, or granted to, a waiter of the instance, or may
 	 * be free.
-	 * @param notification the key, and the waiter
+	 * @param notification the notification, which names the key and the waiter
 	 */
 	void onRelease(ReleaseNotification notification);
 

@@ -1,7 +1,7 @@
 /**
- * The storage SPI: what a store must be able to do so that the lock engine can do the
- * rest. Implement {@link io.github.distributedlock.backend.LockBackend}. To check a
- * store, extend {@code LockBackendContractTests} of the {@code tck} jar.
+ * The storage SPI: the operations of a store. The lock engine does the rest. Implement
+ * {@link io.github.distributedlock.backend.LockBackend}. To check a store, extend
+ * {@code LockBackendContractTests} of the {@code tck} jar.
  */
 @NullMarked
 package io.github.distributedlock.backend;

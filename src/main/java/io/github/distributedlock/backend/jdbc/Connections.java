@@ -37,7 +37,7 @@ final class Connections implements AutoCloseable {
 
 	/**
 	 * {@code true} if the driver ends a call in time by itself, known from the first
-	 * connection on. H2's driver accepts the network timeout, and ignores it.
+	 * connection on. H2's driver accepts the network timeout, and ignores that timeout.
 	 */
 	private volatile boolean driverKeepsTime;
 
@@ -280,8 +280,7 @@ final class Connections implements AutoCloseable {
 		private @Nullable Borrowed kept;
 
 		/**
-		 * Runs a step that may run twice: the connection may have ended while nobody used
-		 * it.
+		 * Runs a step that may run twice: the connection may have ended while unused.
 		 */
 		<T extends @Nullable Object> T run(String name, Step<T> step) {
 			return run(name, 1, step);

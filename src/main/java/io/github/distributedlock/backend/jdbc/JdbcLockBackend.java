@@ -189,8 +189,7 @@ public final class JdbcLockBackend implements LockBackend {
 	public AcquireResult acquire(Claim claim) {
 		AcquireResult result = run("acquire", claim.key(), (rows) -> rows.acquire(claim));
 		if (Claim.isRecallable(claim.owner()) && notifies()) {
-			this.notifications.begin(claim.instance()); // Not before the platform is
-														// known.
+			this.notifications.begin(claim.instance()); // The platform is known now.
 		}
 		return result;
 	}

@@ -106,7 +106,8 @@ enum Platform {
 
 	/**
 	 * Returns the isolation in which each statement of the locks is carried out: READ
-	 * COMMITTED, unless a binary log of statements cannot take it.
+	 * COMMITTED; REPEATABLE READ where a binary log of statements cannot take READ
+	 * COMMITTED.
 	 */
 	int isolation(Connection connection) throws SQLException {
 		if (this == MYSQL || this == MARIADB) {

@@ -313,9 +313,8 @@ final class PostgresNotifications implements AutoCloseable {
 	}
 
 	private void notify(String payload) {
-		ReleaseNotification notification = ReleaseNotification.parse(payload); // Anybody
-																				// may
-																				// notify.
+		// Anybody may notify, so the payload may have any form.
+		ReleaseNotification notification = ReleaseNotification.parse(payload);
 		ReleaseListener listener = (notification != null) ? this.listeners.get(notification.waiter().instance()) : null;
 		if (notification != null && listener != null) {
 			listener.onNotification(notification);

@@ -11,8 +11,9 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Settings of a server that break a promise of the locks. A start names each such
- * setting, what follows from it, and the statement that mends it.
+ * Settings of a server that break a promise of the locks. At the start, the log or a
+ * failure names each such setting, the consequence, and the statement that mends the
+ * setting.
  */
 final class ServerSettings {
 
@@ -46,7 +47,7 @@ final class ServerSettings {
 			warned(Platform.MYSQL, "innodb_flush_method", "select @@global.innodb_flush_method",
 					Set.of("fsync", "o_dsync", "o_direct", "o_direct_no_fsync", "unbuffered", "async_unbuffered"),
 					FORGETS, "innodb_flush_method = O_DIRECT in the configuration of the server"),
-			// With a binary log, a recovery undoes what is missing there.
+			// With a binary log, a recovery undoes changes that are missing in the log.
 			warned(Platform.MYSQL, "sync_binlog", "select if(@@global.log_bin, @@global.sync_binlog, 1)", Set.of("1"),
 					FORGETS, "set global sync_binlog = 1"),
 			warned(Platform.MYSQL, "innodb_doublewrite", "select @@global.innodb_doublewrite",
@@ -68,11 +69,11 @@ final class ServerSettings {
 	 * A setting.
 	 *
 	 * @param platform where the setting exists. A setting of MySQL is one of MariaDB, too
-	 * @param name what the server calls the setting
+	 * @param name the server's name of the setting
 	 * @param query reads the value
 	 * @param harmless the values, in lower case, that are harmless
-	 * @param consequence what another value leads to
-	 * @param remedy what to do
+	 * @param consequence the consequence of another value
+	 * @param remedy what the operator has to do
 	 * @param mend the statement that makes the setting harmless, if the user of the
 	 * application may run it. Then locks are refused if the statement fails. Without such
 	 * a statement, a warning is logged
@@ -105,7 +106,8 @@ final class ServerSettings {
 	}
 
 	/**
-	 * Checks the settings of a server, and changes those that can be changed.
+	 * Checks the settings of a server, and changes the settings that the user of the
+	 * application may change.
 	 * @throws LockBackendException if a setting makes locks impossible
 	 * @throws SQLException if the connection fails
 	 */

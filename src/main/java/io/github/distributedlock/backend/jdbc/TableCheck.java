@@ -114,7 +114,7 @@ final class TableCheck {
 	}
 
 	/**
-	 * Refuses a table that is in another schema than those in which the user looks.
+	 * Refuses a table that is in a schema in which the user does not look.
 	 */
 	private void isNotElsewhere(SQLException missing) throws SQLException {
 		String table = this.sql.table;

@@ -29,7 +29,8 @@ final class WaitingList {
 	static final long TTL_MILLIS = 10_000;
 
 	/**
-	 * How long a released lock is kept for the waiter whose turn it is, in milliseconds.
+	 * How long a released lock is kept for the waiter whose turn has come, in
+	 * milliseconds.
 	 */
 	static final long RESERVATION_MILLIS = 500;
 

@@ -16,7 +16,7 @@ end
 if REPLACEMENT == EXPECTED and redis.call('PTTL', LOCK) >= tonumber(TIME_TO_LIVE) then
 	return 1
 end
--- A server that has no memory left still lets a script go on that has written.
+-- PEXPIRE needs no memory, and a server that has none left still lets a script go on that has written.
 redis.call('PEXPIRE', LOCK, TIME_TO_LIVE)
 redis.call('SET', LOCK, REPLACEMENT, 'PX', TIME_TO_LIVE)
 return 1

@@ -13,7 +13,7 @@ elseif value ~= OWNER then
 	return 0
 end
 local expiry = exact(millis() + redis.call('PTTL', LOCK))
--- First what needs no memory: a server that has none left still lets a script go on that has written.
+-- DEL comes first, since it needs no memory: a server that has none left still lets a script go on that has written.
 redis.call('DEL', LOCK)
 redis.call('ZADD', LOCK, expiry, reader)
 lastsForAll(LOCK)

@@ -82,8 +82,8 @@ local function writerWaits(queue, caller)
 	return waiter
 end
 
--- Answers whether a reader may have the lock. A reader does not pass a writer that waits for readers to leave. A free
--- lock is for whoever asks first.
+-- A reader may have the lock beside other readers. But a reader does not pass a writer that waits for readers to leave.
+-- A free lock is for whoever asks first.
 local function mayRead(queue, value, claim)
 	if type(value) ~= 'table' then
 		return not value or value == 'reserved:' .. claim.waiter
@@ -98,8 +98,8 @@ local function keptFor(queue, claim)
 	return claim.waitersTtl ~= '0' and redis.call('ZSCORE', queue.lock, reservedMember(claim.waiter) or '')
 end
 
--- Answers whether a claim may have a permit. Such a claim passes no waiter that came before, not even a waiter of its
--- own instance if the claim does not wait itself.
+-- A claim may have a free permit, or a permit that is its own already or is reserved for its waiter. Such a claim
+-- passes no waiter that came before, not even a waiter of its own instance if the claim does not wait itself.
 local function mayHavePermit(queue, value, claim)
 	if type(value) == 'string' then
 		return value == 'reserved:' .. claim.waiter
@@ -115,8 +115,8 @@ local function mayHavePermit(queue, value, claim)
 	return not first or waits and first == claim.waiter
 end
 
--- Answers whether a claim may have the lock. A ticket gets a free lock only if the ticket is the oldest waiter, or
--- nobody waits.
+-- A claim may have a lock that is free, is the claim's own already, or is reserved for its waiter. A ticket gets a free
+-- lock only if the ticket is the oldest waiter, or nobody waits.
 local function mayTake(queue, value, claim)
 	if isReader(claim.waiter) then
 		return mayRead(queue, value, claim)

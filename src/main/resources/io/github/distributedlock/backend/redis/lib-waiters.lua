@@ -188,7 +188,7 @@ end
 -- reserved for all next waiters that may have the lock together; or nobody waits. A ticket keeps its place until the
 -- ticket has the lock. Nothing may fail here: the lock was released, and a waiter that is not notified polls.
 local function wakeNext(queue, caller)
-	-- First what needs no memory: a server that has none left still lets a script go on that has written.
+	-- DEL comes first, since it needs no memory: a server that has none left still lets a script go on that has written.
 	redis.call('DEL', queue.lock)
 	local waiter = oldest(queue)
 	local claim = waiter and claimBy(queue, waiter)

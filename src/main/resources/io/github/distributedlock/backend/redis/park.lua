@@ -11,7 +11,7 @@ if type(value) == 'table' and leaves(LOCK, OWNER) then
 	redis.call('ZADD', LOCK, exact(millis() + REST), isOfPermits(value) and 'permit:' .. parked or parked)
 	lastsForAll(LOCK)
 elseif value == OWNER then
-	-- A server that has no memory left still lets a script go on that has written.
+	-- PEXPIRE needs no memory, and a server that has none left still lets a script go on that has written.
 	redis.call('PEXPIRE', LOCK, REST)
 	redis.call('SET', LOCK, parked, 'PX', REST)
 else

@@ -8,7 +8,8 @@ local function renewMember(lock, owner, lease)
 	if not member or tonumber(expiry) <= millis() then
 		return 0 -- A lock that has become another value is lost.
 	end
-	-- First a command that needs no memory: a server that has none left still lets a script go on that has written.
+	-- PEXPIRE comes first, since it needs no memory: a server that has none left still lets a script go on that has
+	-- written.
 	redis.call('PEXPIRE', lock, math.max(redis.call('PTTL', lock), lease))
 	redis.call('ZADD', lock, exact(math.max(expiry, millis() + lease)), member)
 	return 1

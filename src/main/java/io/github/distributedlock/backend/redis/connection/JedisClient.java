@@ -149,7 +149,7 @@ final class JedisClient implements SignalConnector {
 	}
 
 	private SignalConnector sentinel(RedisStandaloneConfiguration sentinel) {
-		// With a Sentinel always version 2 of the protocol, in which fields are a list,
+		// Sentinels are asked in version 2 of the protocol, in which fields are a list,
 		// whatever version the application uses with its servers.
 		JedisClientConfig settings = settings((client) -> new JedisConnectionFactory(sentinel, client),
 				(builder) -> builder.protocol(null));

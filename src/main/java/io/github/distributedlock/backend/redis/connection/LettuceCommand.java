@@ -24,9 +24,9 @@ import org.jspecify.annotations.Nullable;
  * A command that knows whether the client has begun to write the command.
  * <p>
  * States: new; sent, when the client has begun to write the command; given up, by the
- * thread that waits no more. Invariant: a command that was given up before the client
- * wrote it is never sent. If the client writes a given-up command nevertheless, a PING is
- * sent instead, since the client expects one more reply by then.
+ * thread that waits no more. Invariant: a command that was given up while new is never
+ * sent. If the client writes a given-up command nevertheless, a PING is sent instead,
+ * since the client expects one more reply by then.
  */
 final class LettuceCommand extends AsyncCommand<byte[], byte[], List<Object>> {
 
