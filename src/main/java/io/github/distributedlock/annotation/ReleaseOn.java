@@ -1,20 +1,20 @@
 package io.github.distributedlock.annotation;
 
 /**
- * When the lock of a method becomes free.
+ * The moment at which the lock of a method becomes free.
  *
  * @since 1.0
  */
 public enum ReleaseOn {
 
 	/**
-	 * When the method returns or throws.
+	 * Releases the lock when the method returns or throws.
 	 */
 	RETURN,
 
 	/**
-	 * When its lease runs out: after the method it is not renewed any more, and not given
-	 * back either.
+	 * Lets the lock run out: after the method, the lease is neither renewed any more nor
+	 * given back.
 	 */
 	EXPIRY
 

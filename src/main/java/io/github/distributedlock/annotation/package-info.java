@@ -1,5 +1,5 @@
 /**
- * The annotation that makes a method exclusive, and the choices that it offers.
+ * Provides the annotation that makes a method exclusive, and the types of its attributes.
  */
 @NullMarked
 package io.github.distributedlock.annotation;

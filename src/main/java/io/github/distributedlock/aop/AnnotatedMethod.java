@@ -32,25 +32,26 @@ import org.springframework.util.ClassUtils;
 import org.springframework.util.ReflectionUtils;
 
 /**
- * A method with its annotation, and how both are called in a message.
+ * A method with its annotation, and the names of both in messages.
  *
  * @param method the method that runs: the implementation, where there is one
  * @param beanClass the class of the bean, not of its proxy
- * @param declaration what carries the annotation: this method, one that it overrides, or
- * a class
+ * @param declaration the element that carries the annotation: this method, a method that
+ * it overrides, or a class
  * @param annotation the annotation with its aliases resolved
  */
 record AnnotatedMethod(Method method, Class<?> beanClass, AnnotatedElement declaration, DistributedLock annotation) {
 
 	/**
 	 * Finds the annotation of a method wherever {@code @Transactional} would be found: on
-	 * any declaration of the method, or else on a type. What is nearest to the method
-	 * that runs wins.
+	 * any declaration of the method, or else on a type. The annotation nearest to the
+	 * method that runs wins.
 	 * @param specific the method that is run
-	 * @param declarations the declarations of that method in the class and above it, the
+	 * @param declarations the declarations of that method in the class and above, the
 	 * nearest first
-	 * @return the method, or {@code null} if it is not annotated
-	 * @throws LockDefinitionException if the annotation says nothing clear
+	 * @return the method, or {@code null} if no annotation is found
+	 * @throws LockDefinitionException if there are several annotations, or the attributes
+	 * of one contradict each other
 	 */
 	static @Nullable AnnotatedMethod find(Method specific, Set<Method> declarations, Class<?> beanClass) {
 		// The methods of a proxy class are final, and have no names of parameters.
@@ -95,8 +96,8 @@ record AnnotatedMethod(Method method, Class<?> beanClass, AnnotatedElement decla
 	}
 
 	/**
-	 * Returns what carries the annotation: some of the elements, or declarations above
-	 * them.
+	 * Returns the elements that carry the annotation: some of the given elements, or
+	 * declarations above them.
 	 */
 	private static List<AnnotatedElement> carriers(Stream<? extends AnnotatedElement> elements) {
 		return elements.flatMap((element) -> MergedAnnotations.from(element, SearchStrategy.TYPE_HIERARCHY)
@@ -109,7 +110,7 @@ record AnnotatedMethod(Method method, Class<?> beanClass, AnnotatedElement decla
 	}
 
 	/**
-	 * Returns those that have no other one in a subtype of theirs.
+	 * Returns the carriers without those that have another carrier in a subtype.
 	 */
 	private static List<AnnotatedElement> nearest(List<AnnotatedElement> carriers) {
 		return carriers.stream().filter((carrier) -> carriers.stream().map(AnnotatedMethod::type).noneMatch((other) -> {
@@ -123,8 +124,8 @@ record AnnotatedMethod(Method method, Class<?> beanClass, AnnotatedElement decla
 	}
 
 	/**
-	 * Returns whether an annotation on a type is for a method: for each public one, and
-	 * for each other one that a proxy can intercept.
+	 * Returns whether an annotation on a type covers a method: each public method, and
+	 * each other method that a proxy can intercept.
 	 */
 	private static boolean isCoveredByItsType(Method method, Class<?> beanClass) {
 		int modifiers = method.getModifiers();
@@ -164,8 +165,8 @@ record AnnotatedMethod(Method method, Class<?> beanClass, AnnotatedElement decla
 	}
 
 	/**
-	 * The class that a person and another JVM know this bean by. Proxies and lambdas have
-	 * names that are made up when the program runs.
+	 * Returns the class by which a person and another JVM know this bean. Names of
+	 * proxies and lambdas are made up when the program runs.
 	 */
 	Class<?> namedClass() {
 		if (!Proxy.isProxyClass(this.beanClass) && !this.beanClass.isHidden()) {
@@ -190,15 +191,16 @@ record AnnotatedMethod(Method method, Class<?> beanClass, AnnotatedElement decla
 	}
 
 	/**
-	 * Whether a method is a {@code suspend} function, also in the eyes of Spring, which
-	 * asks Kotlin how to call it.
+	 * Returns whether a method is a {@code suspend} function, also in the eyes of Spring,
+	 * which asks Kotlin how to call the method.
 	 */
 	static boolean isSuspending(Method method) {
 		return KotlinDetector.isSuspendingFunction(method) && KotlinDetector.isKotlinType(method.getDeclaringClass());
 	}
 
 	/**
-	 * What it returns; of a {@code suspend} function what it gives to its continuation.
+	 * Returns the type of the method's result; for a {@code suspend} function, the type
+	 * of the value that the continuation gets.
 	 */
 	ResolvableType result() {
 		if (!isSuspending(this.method)) {
@@ -207,7 +209,7 @@ record AnnotatedMethod(Method method, Class<?> beanClass, AnnotatedElement decla
 		ResolvableType given = ResolvableType
 			.forMethodParameter(this.method, this.method.getParameterCount() - 1, this.beanClass)
 			.getGeneric(0);
-		// It is declared as that or what is above it.
+		// The continuation is declared as Continuation<? super T>: T is the lower bound.
 		return (given.getType() instanceof WildcardType wildcard && wildcard.getLowerBounds().length > 0)
 				? ResolvableType.forType(wildcard.getLowerBounds()[0], given) : given;
 	}
@@ -216,8 +218,8 @@ record AnnotatedMethod(Method method, Class<?> beanClass, AnnotatedElement decla
 	 * Replaces <code>${…}</code> in an attribute, and nothing else: the bean factory's
 	 * embedded value resolver would evaluate <code>#{…}</code> as well, and make a key
 	 * out of nothing.
-	 * @param written what is written
-	 * @param part the part of it to resolve
+	 * @param written the whole attribute, for messages
+	 * @param part the part of the attribute to resolve
 	 */
 	String resolve(String attribute, String written, String part, PropertyResolver properties) {
 		try {
@@ -252,7 +254,7 @@ record AnnotatedMethod(Method method, Class<?> beanClass, AnnotatedElement decla
 	}
 
 	/**
-	 * Returns the name and the types of the parameters, as the source has them.
+	 * Returns the method's name and the types of the parameters, as the source has them.
 	 */
 	static String signature(Method method) {
 		return method.getName() + Arrays.stream(parameterTypes(method))

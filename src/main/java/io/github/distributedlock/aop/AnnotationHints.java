@@ -10,9 +10,9 @@ import org.springframework.beans.factory.config.ConfigurableListableBeanFactory;
 import org.springframework.beans.factory.support.RegisteredBean;
 
 /**
- * Tells an application that is processed ahead of time what the annotations of its beans
- * reach by reflection, which a native image cannot see. An annotation that cannot work is
- * refused then.
+ * Registers hints for an application that is processed ahead of time: a native image
+ * cannot see what the annotations of beans reach by reflection. Annotations that cannot
+ * work are refused during that processing.
  */
 final class AnnotationHints implements BeanRegistrationAotProcessor {
 

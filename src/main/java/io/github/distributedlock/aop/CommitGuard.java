@@ -4,14 +4,14 @@ import org.springframework.transaction.TransactionExecution;
 import org.springframework.transaction.TransactionExecutionListener;
 
 /**
- * Lets no transaction commit inside a method whose lock was lost, if its annotation says
+ * Lets no transaction commit inside a method whose lock was lost, if the annotation says
  * {@link io.github.distributedlock.annotation.OnLost#THROW}: the commit fails with
  * {@link io.github.distributedlock.LockLostException}, and the transaction is rolled
- * back. No API: public only for the auto-configuration, which registers it with each
- * transaction manager that is a bean.
+ * back. No API: public only for the auto-configuration, which registers the guard with
+ * each transaction manager that is a bean.
  * <p>
- * It asks right before the commit, after all synchronizations. A savepoint that is given
- * back is no commit yet, and passes.
+ * The guard checks the lock right before the commit, after all synchronizations.
+ * Releasing a savepoint is no commit yet, and passes.
  */
 public final class CommitGuard implements TransactionExecutionListener {
 

@@ -27,10 +27,10 @@ import org.springframework.core.env.PropertyResolver;
 
 /**
  * Puts the lock around methods with
- * {@link io.github.distributedlock.annotation.DistributedLock @DistributedLock}, for an
- * auto-proxy creator to find.
+ * {@link io.github.distributedlock.annotation.DistributedLock @DistributedLock}. An
+ * auto-proxy creator finds and applies this advisor.
  * <p>
- * Asking its pointcut about a class checks all lock annotations of that class, and throws
+ * Asking the pointcut about a class checks all lock annotations of that class, and throws
  * {@link io.github.distributedlock.LockDefinitionException} if one of them cannot work.
  *
  * @since 1.0
@@ -38,11 +38,11 @@ import org.springframework.core.env.PropertyResolver;
 public final class DistributedLockAdvisor implements PointcutAdvisor, Ordered {
 
 	/**
-	 * The order unless {@linkplain #setOrder(int) set}: inside {@code @Async} and Spring
-	 * Framework's own {@code @Retryable} and {@code @ConcurrencyLimit}, which come first
-	 * whatever the order, and outside {@code @Cacheable} and {@code @Transactional},
-	 * which come last, and outside of retries of other libraries, which come just before
-	 * these: {@value}.
+	 * The order unless {@linkplain #setOrder(int) set}: {@value}. With this order the
+	 * lock is inside {@code @Async} and Spring Framework's own {@code @Retryable} and
+	 * {@code @ConcurrencyLimit}, which come first whatever the order. The lock is outside
+	 * {@code @Cacheable} and {@code @Transactional}, which come last, and outside retries
+	 * of other libraries, which come just before these two.
 	 */
 	public static final int DEFAULT_ORDER = Ordered.LOWEST_PRECEDENCE - 1000;
 
@@ -58,8 +58,8 @@ public final class DistributedLockAdvisor implements PointcutAdvisor, Ordered {
 	 * Creates the advisor.
 	 * @param locks gives the lock of a
 	 * {@linkplain io.github.distributedlock.annotation.DistributedLock#store() store}, or
-	 * the default one for an empty name. It is called when a method is called for the
-	 * first time, or when the start is checked, and not before, since an advisor is made
+	 * the default lock for an empty name. The function is called at the first call of a
+	 * method, or when the start is checked, and not before, since an advisor is made
 	 * before ordinary beans are
 	 * @param beanFactory for {@code @bean} in expressions
 	 * @param properties for <code>${…}</code> in attributes; usually the environment
@@ -72,11 +72,12 @@ public final class DistributedLockAdvisor implements PointcutAdvisor, Ordered {
 	}
 
 	/**
-	 * Another advisor for the same methods, to be the innermost of all: with it a lost
-	 * lock also rolls back the reactive transaction of the same method, if the annotation
-	 * says {@link io.github.distributedlock.annotation.OnLost#THROW}. It lets the result
-	 * fail where it is made, inside of what commits when the result completes. A blocking
-	 * method needs none, since a {@link CommitGuard} finds its lock by the thread.
+	 * Returns a second advisor for the same methods, to be the innermost of all. If the
+	 * annotation says {@link io.github.distributedlock.annotation.OnLost#THROW}, this
+	 * advisor lets a lost lock also roll back the reactive transaction of the same
+	 * method: the result fails where the method makes the result, inside of the advice
+	 * that commits when the result completes. A blocking method needs no such advisor,
+	 * since a {@link CommitGuard} finds the lock by the thread.
 	 * @return the advisor, of lowest precedence, to come after that of transactions
 	 */
 	public PointcutAdvisor commitCheck() {
@@ -110,8 +111,8 @@ public final class DistributedLockAdvisor implements PointcutAdvisor, Ordered {
 	 * Looks up the lock of each annotated method of all classes that the pointcut was
 	 * asked about so far. Warns of methods that have a key in common, but another store
 	 * or another number of permits.
-	 * @throws io.github.distributedlock.LockDefinitionException if there is none, or
-	 * there are several, none of them primary
+	 * @throws io.github.distributedlock.LockDefinitionException if a method's lock bean
+	 * is missing, or there are several lock beans, none of them primary
 	 */
 	public void requireLocks() {
 		this.definitions.forEach(this.advice::lock);
@@ -120,13 +121,16 @@ public final class DistributedLockAdvisor implements PointcutAdvisor, Ordered {
 
 	/**
 	 * Asks whether the store can serve the annotated methods of all classes that the
-	 * pointcut was asked about so far, as far as their lock is the one of this store.
-	 * @param lock the lock
+	 * pointcut was asked about so far. Methods whose lock is kept in another store are
+	 * left out.
+	 * @param lock the lock of the store
 	 * @param store is given the request of each method, whose keys may only stand for
 	 * those of a call, and throws a
-	 * {@link io.github.distributedlock.LockBackendException} if it cannot serve it; one
-	 * that may serve it later is passed on
-	 * @throws io.github.distributedlock.LockDefinitionException if it cannot serve one
+	 * {@link io.github.distributedlock.LockBackendException} if the store cannot serve
+	 * the request; an exception that says that the store may serve the request later is
+	 * passed on
+	 * @throws io.github.distributedlock.LockDefinitionException if the store cannot serve
+	 * a request
 	 */
 	public void require(DistributedLock lock, Consumer<LockRequest> store) {
 		this.definitions.forEach((definition) -> {
@@ -137,8 +141,8 @@ public final class DistributedLockAdvisor implements PointcutAdvisor, Ordered {
 	}
 
 	/**
-	 * The requests of the annotated methods of all classes that the pointcut was asked
-	 * about so far. Their keys may only stand for those of a call.
+	 * Returns the requests of the annotated methods of all classes that the pointcut was
+	 * asked about so far. Their keys may only stand for those of a call.
 	 * @return the requests
 	 */
 	public List<LockRequest> requests() {
@@ -146,7 +150,7 @@ public final class DistributedLockAdvisor implements PointcutAdvisor, Ordered {
 	}
 
 	/**
-	 * The definitions of the annotated methods of a class.
+	 * Returns the definitions of the annotated methods of a class.
 	 * @throws io.github.distributedlock.LockDefinitionException if one of them cannot
 	 * work
 	 */
@@ -155,11 +159,12 @@ public final class DistributedLockAdvisor implements PointcutAdvisor, Ordered {
 	}
 
 	/**
-	 * Refuses annotated methods that Spring calls on the bean itself, before or after it
-	 * has a proxy, unless it is the class that carries the annotation.
+	 * Refuses annotated methods that Spring calls on the bean itself, before or after the
+	 * bean has a proxy. Methods that are covered by an annotation on the class are not
+	 * refused.
 	 * @param beanClass the class of the bean
 	 * @param names the names of the methods without parameters that are called so
-	 * @throws io.github.distributedlock.LockDefinitionException if there is any
+	 * @throws io.github.distributedlock.LockDefinitionException if there is such a method
 	 */
 	public void refuseLifecycleMethods(Class<?> beanClass, Set<String> names) {
 		for (LockDefinition definition : definitions(beanClass)) {
@@ -171,11 +176,11 @@ public final class DistributedLockAdvisor implements PointcutAdvisor, Ordered {
 	}
 
 	/**
-	 * Refuses annotated methods that advice hands to another thread inside of the lock,
-	 * so that the caller would hold the lock, and not the thread that runs the method.
+	 * Refuses annotated methods that advice hands to another thread inside of the lock:
+	 * the caller would hold the lock, and not the thread that runs the method.
 	 * @param bean the bean with all its proxies
 	 * @param woven whether AspectJ has woven Spring's {@code @Async} into the classes
-	 * @throws io.github.distributedlock.LockDefinitionException if there is any
+	 * @throws io.github.distributedlock.LockDefinitionException if there is such a method
 	 */
 	public void refuseAsyncInside(Object bean, boolean woven) {
 		for (Object object = bean; object instanceof Advised proxy; object = AopProxyUtils.getSingletonTarget(object)) {

@@ -20,10 +20,11 @@ import org.springframework.util.ClassUtils;
 import org.springframework.util.ReflectionUtils;
 
 /**
- * The method that is called instead of one whose lock could not be acquired.
+ * The method that is called instead of a method whose lock could not be acquired.
  *
- * @param method the method
- * @param cause the type of the failure that it takes, or {@code null} if it takes none
+ * @param method the fallback method
+ * @param cause the type of the failure that the last parameter takes, or {@code null} if
+ * there is no such parameter
  */
 record FallbackMethod(Method method, @Nullable Class<?> cause) {
 
@@ -38,7 +39,7 @@ record FallbackMethod(Method method, @Nullable Class<?> cause) {
 		if (annotated.annotation().ifBusy() == IfBusy.SKIP) {
 			throw refuse(annotated, "cannot be together with ifBusy = SKIP", "leave one of them out");
 		}
-		// A method that overrides another counts, the other does not.
+		// Of an overridden method and its override, only the override counts.
 		List<Method> named = Arrays.stream(ReflectionUtils.getUniqueDeclaredMethods(annotated.beanClass()))
 			.filter((method) -> isNamed(method, name) && !method.isSynthetic())
 			.toList();
@@ -71,7 +72,7 @@ record FallbackMethod(Method method, @Nullable Class<?> cause) {
 	/**
 	 * Returns whether the source calls a method by a name. Kotlin puts a hash behind the
 	 * name of a method that takes or returns a value class, and the module behind that of
-	 * an internal one.
+	 * an internal method.
 	 */
 	private static boolean isNamed(Method method, String name) {
 		return method.getName().equals(name) || (KotlinDetector.isKotlinType(method.getDeclaringClass())
@@ -128,7 +129,8 @@ record FallbackMethod(Method method, @Nullable Class<?> cause) {
 			System.arraycopy(args, own, all, own + 1, args.length - own);
 			all[own] = failure;
 		}
-		// Knows how to call a suspend function, and what its result is for Reactor.
+		// This utility also calls suspend functions, and returns their result as a
+		// Publisher of Reactor.
 		return AopUtils.invokeJoinpointUsingReflection(target, this.method, all);
 	}
 

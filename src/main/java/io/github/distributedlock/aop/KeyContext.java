@@ -15,12 +15,12 @@ import org.springframework.expression.spel.support.StandardEvaluationContext;
 import org.springframework.expression.spel.support.StandardTypeLocator;
 
 /**
- * One call as expressions see it. Only the root and the variables belong to the call; the
- * rest, which caches what it learns by reflection, is shared by all calls.
+ * The evaluation context of one call. Only the root and the variables belong to the call;
+ * all calls share the rest, which caches the results of reflection.
  * <p>
- * Not a {@code MethodBasedEvaluationContext}: it answers null for a name that no
- * parameter has, which would be one key for all. Here such a name is refused when the
- * annotation is read.
+ * This class is no {@code MethodBasedEvaluationContext}: that class answers null for a
+ * name that no parameter has, and null would be one key for all calls. Here such a name
+ * is refused when the annotation is read.
  */
 final class KeyContext extends StandardEvaluationContext {
 
@@ -45,23 +45,24 @@ final class KeyContext extends StandardEvaluationContext {
 	}
 
 	/**
-	 * What all calls share.
+	 * Creates the part of the context that all calls share.
 	 */
 	static StandardEvaluationContext shared(BeanFactory beans) {
 		StandardEvaluationContext shared = new StandardEvaluationContext();
 		shared.setTypeConverter(new KeyText.Converter());
 		shared.setBeanResolver(new BeanFactoryResolver(beans));
 		if (beans instanceof ConfigurableBeanFactory factory) {
-			// Not the class loader of the thread that happens to evaluate the first key.
+			// The class loader of the beans, not that of the thread that happens to
+			// evaluate the first key.
 			shared.setTypeLocator(new StandardTypeLocator(factory.getBeanClassLoader()));
 		}
 		return shared;
 	}
 
 	/**
-	 * The indexes of a method's parameters by what they are called in an expression: by
+	 * Returns the indexes of a method's parameters by their names in expressions: by
 	 * position, by the names of the implementation and, where the two differ, first of
-	 * all by those of the declaration that carries the annotation.
+	 * all by the names of the declaration that carries the annotation.
 	 */
 	static Map<String, Integer> parameters(AnnotatedMethod annotated) {
 		Map<String, Integer> parameters = new LinkedHashMap<>();
@@ -97,7 +98,7 @@ final class KeyContext extends StandardEvaluationContext {
 	}
 
 	/**
-	 * What {@code #root} is. Its components are the names that may follow.
+	 * The value of {@code #root}. Its components are the names that may follow.
 	 */
 	record Root(Method method, String methodName, Object target, Class<?> targetClass, Object[] args) {
 	}

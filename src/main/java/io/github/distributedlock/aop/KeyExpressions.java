@@ -21,10 +21,10 @@ import org.springframework.expression.spel.standard.SpelExpression;
 import org.springframework.expression.spel.support.StandardEvaluationContext;
 
 /**
- * The keys of an annotated method. Several strings are several locks; they are never
- * joined, so that no two lists of them can be confused. Text and values of one string are
- * put together here, because Spring's templates and its {@code +} turn a value that is
- * null into text.
+ * The keys of an annotated method. Several strings are several locks; the strings are
+ * never joined, so that no two lists of them can be confused. This class joins the text
+ * and the values of one string, because Spring's templates and its {@code +} turn a value
+ * that is null into text.
  */
 final class KeyExpressions {
 
@@ -35,7 +35,7 @@ final class KeyExpressions {
 	private final Map<String, Integer> parameters;
 
 	/**
-	 * The strings of the annotation, each as its text and values.
+	 * The strings of the annotation, each split into its text and values.
 	 */
 	private final List<List<Part>> strings;
 
@@ -77,7 +77,8 @@ final class KeyExpressions {
 	}
 
 	/**
-	 * Which argument an expression is, if it is no more than that.
+	 * Returns the index of the parameter that an expression consists of, or -1 for any
+	 * other expression.
 	 */
 	private int argument(Expression expression) {
 		SpelNode node = (expression instanceof SpelExpression code) ? code.getAST() : null;
@@ -86,16 +87,16 @@ final class KeyExpressions {
 	}
 
 	/**
-	 * The keys if they are the same on every call.
+	 * Returns the keys if they are the same for every call, otherwise {@code null}.
 	 */
 	@Nullable List<String> ifConstant() {
 		return this.constant;
 	}
 
 	/**
-	 * The keys of one call, one for each element of a value that has several.
-	 * @throws IllegalArgumentException if a value cannot be had, is null, blank, empty or
-	 * of a type that cannot be a key
+	 * Returns the keys of one call, one for each element of a value that has several.
+	 * @throws IllegalArgumentException if a value cannot be evaluated, is null, blank,
+	 * empty or of a type that cannot be a key
 	 */
 	List<String> evaluate(Object target, Object[] args) {
 		if (this.strings.size() == 1) {
@@ -160,8 +161,8 @@ final class KeyExpressions {
 	}
 
 	/**
-	 * Keeps the methods of the parameters for a native image, and the properties of their
-	 * properties.
+	 * Registers the methods of the parameters, and the properties of their properties,
+	 * for a native image.
 	 */
 	void registerHints(ReflectionHints hints) {
 		if (this.constant == null) {
@@ -177,11 +178,11 @@ final class KeyExpressions {
 	/**
 	 * A part of a string of the annotation.
 	 *
-	 * @param written the string
-	 * @param text what the part begins with
-	 * @param code the value that follows, {@code null} at the end of the string
-	 * @param argument the index of the argument that the value is, -1 if it takes more to
-	 * know it
+	 * @param written the whole string
+	 * @param text the text with which the part begins
+	 * @param code the expression that follows, {@code null} at the end of the string
+	 * @param argument the index of the argument that the value is, -1 if the expression
+	 * has to be evaluated
 	 */
 	private record Part(String written, String text, @Nullable Expression code, int argument) {
 	}

@@ -47,17 +47,17 @@ import org.springframework.util.ReflectionUtils;
 import org.springframework.util.StringUtils;
 
 /**
- * Parses one string of the {@code key} attribute. Properties are put in when text and
- * code are already apart, and into code only between its quotes, so that they are text
- * wherever they stand. A {@code +} with text is taken apart: its operands are parts of
- * the key, as those of a template are. What can only fail, and what could make text of
- * {@code null}, is refused, with what to write instead.
+ * Parses one string of the {@code key} attribute. Properties are inserted after text and
+ * code were separated, and into code only between its quotes, so that properties are text
+ * wherever they stand. A {@code +} with text is taken apart: its operands become parts of
+ * the key, as those of a template do. Expressions that can only fail, and expressions
+ * that could make text of {@code null}, are refused with a remedy.
  */
 final class KeyParser extends SpelExpressionParser {
 
 	/**
-	 * Never compiled, whatever the application has set: compiled code is made for the
-	 * types of earlier calls, and fails with others.
+	 * Switches SpEL's compiler off, whatever the application has set: compiled code is
+	 * made for the types of earlier calls, and fails with others.
 	 */
 	private static final SpelParserConfiguration CONFIGURATION = new SpelParserConfiguration(SpelCompilerMode.OFF,
 			null);
@@ -68,7 +68,7 @@ final class KeyParser extends SpelExpressionParser {
 
 	private static final Pattern PROPERTY = Pattern.compile("\\$\\{[^}]*}?");
 
-	/** Signs of an expression, as opposed to text with a property in it. */
+	/** Signs of an expression, as opposed to text with a property. */
 	private static final Pattern CODE = Pattern.compile("['\"+#(]");
 
 	private static final List<String> ROOT = List.of("method", "methodName", "target", "targetClass", "args");
@@ -96,10 +96,11 @@ final class KeyParser extends SpelExpressionParser {
 	}
 
 	/**
-	 * Parses the string. The text that the author wrote decides whether it is a template
-	 * or an expression; the value of a property does not.
-	 * @return its text and values, one after the other
-	 * @throws io.github.distributedlock.LockDefinitionException if it can only fail
+	 * Parses the string. The text that the author wrote decides whether the string is a
+	 * template or an expression; the value of a property does not.
+	 * @return the text and values of the string, one after the other
+	 * @throws io.github.distributedlock.LockDefinitionException if the string can only
+	 * fail
 	 */
 	List<Expression> parse() {
 		Expression expression;
@@ -130,7 +131,7 @@ final class KeyParser extends SpelExpressionParser {
 	}
 
 	/**
-	 * Called for the code of a template, too.
+	 * Parses an expression. SpEL calls this method for the code of a template, too.
 	 */
 	@Override
 	protected SpelExpression doParseExpression(String code, @Nullable ParserContext context) {
@@ -164,7 +165,8 @@ final class KeyParser extends SpelExpressionParser {
 	}
 
 	/**
-	 * Checks a node, and makes it a part of the key, or its operands.
+	 * Checks a node, and adds the node, or the operands of a {@code +}, to the parts of
+	 * the key.
 	 */
 	private void add(SpelExpression code, SpelNode node) {
 		if (node instanceof NullLiteral) {
@@ -210,7 +212,7 @@ final class KeyParser extends SpelExpressionParser {
 
 	private @Nullable ResolvableType declared(String property, ResolvableType type) {
 		Class<?> owner = type.toClass();
-		// In the order of SpEL.
+		// The getters in the order of SpEL.
 		for (String getter : List.of("get" + StringUtils.capitalize(property), "is" + StringUtils.capitalize(property),
 				"get" + property, "is" + property, property)) {
 			Method method = ReflectionUtils.findMethod(owner, getter);
@@ -218,7 +220,8 @@ final class KeyParser extends SpelExpressionParser {
 				return ResolvableType.forMethodReturnType(method, owner);
 			}
 		}
-		// No subclass can add it. An array has a length, and SpEL looks into an Optional.
+		// No subclass of a final class can add the property. An array has a length, and
+		// SpEL looks into an Optional.
 		if (Modifier.isFinal(owner.getModifiers()) && !owner.isArray() && owner != Optional.class
 				&& Arrays.stream(owner.getFields()).noneMatch((field) -> field.getName().equals(property))) {
 			throw refuse("reads " + property + " of " + owner.getName() + ", which has no such property",
@@ -244,7 +247,7 @@ final class KeyParser extends SpelExpressionParser {
 	}
 
 	/**
-	 * Whether a node is a text for sure, so that a {@code +} joins it.
+	 * Returns whether a node is certainly text, so that a {@code +} concatenates.
 	 */
 	private static boolean isText(SpelNode node) {
 		return node instanceof StringLiteral
@@ -252,10 +255,11 @@ final class KeyParser extends SpelExpressionParser {
 	}
 
 	/**
-	 * Checks a node.
+	 * Checks a node and its children.
 	 * @param onRoot whether a bare name here means a property of the root
-	 * @param inRoot whether a bare name in an argument or index here does; it does not
-	 * inside a projection or selection, where it means a property of the element
+	 * @param inRoot whether a bare name in an argument or index here means a property of
+	 * the root; inside a projection or selection such a name means a property of the
+	 * element
 	 */
 	private void check(SpelNode node, boolean onRoot, boolean inRoot) {
 		checkItself(node, onRoot);

@@ -22,8 +22,8 @@ import org.springframework.util.ReflectionUtils;
 
 /**
  * Turns the value of an expression into the text of keys. Only values that read the same
- * in every JVM are let through: an object without a {@code toString} of its own, or one
- * whose text depends on the time zone, would lock something else in each of them.
+ * in every JVM are accepted: an object without a {@code toString} of its own, or an
+ * object whose text depends on the time zone, would lock something else in each JVM.
  */
 final class KeyText {
 
@@ -36,11 +36,11 @@ final class KeyText {
 	}
 
 	/**
-	 * The text of a value.
-	 * @param before what to put before it
+	 * Returns the text of a value.
+	 * @param before the text to put before the value's own
 	 * @return one text, or one for each element of a collection or array
-	 * @throws IllegalArgumentException that says what the value is, to be put after its
-	 * name
+	 * @throws IllegalArgumentException if the value cannot be a key; the message is a
+	 * predicate, to be put after the name of the value
 	 */
 	static List<String> of(String before, @Nullable Object value) {
 		Collection<?> elements = null;
@@ -71,8 +71,8 @@ final class KeyText {
 	}
 
 	/**
-	 * Returns whether no value of a declared type can be a key: a class that has no text
-	 * here, nor can a subclass give it one.
+	 * Returns whether no value of a declared type can be a key: the class has no text
+	 * here, nor can a subclass give one.
 	 */
 	static boolean isImpossible(ResolvableType declared) {
 		Class<?> type = declared.toClass();
@@ -95,8 +95,8 @@ final class KeyText {
 	}
 
 	/**
-	 * Returns the method that gives what an object of a Kotlin value class wraps. Such an
-	 * object exists where the value is nullable, generic or an element.
+	 * Returns the method that unwraps an object of a Kotlin value class. Such an object
+	 * exists where the value is nullable, generic or an element.
 	 */
 	private static @Nullable Method unboxing(Class<?> type) {
 		return KotlinDetector.isKotlinType(type) ? ReflectionUtils.findMethod(type, "unbox-impl") : null;
@@ -115,8 +115,8 @@ final class KeyText {
 		String type = value.getClass().getTypeName();
 		if (PLAIN.stream().anyMatch((each) -> each.isInstance(value)) || type.startsWith("java.time.")) {
 			String text = value.toString();
-			// The JDK's default text, of a number without a text of its own, differs from
-			// JVM to JVM.
+			// A number class without a toString of its own has the JDK's default text,
+			// which differs from JVM to JVM.
 			if (!(text.startsWith(type) && text.startsWith("@", type.length()))) {
 				return text;
 			}
@@ -131,8 +131,8 @@ final class KeyText {
 	}
 
 	/**
-	 * Makes text only of such values where a method takes text, too. SpEL does not ask it
-	 * about {@code null}.
+	 * Converts only values that {@code plain} accepts where a method takes text, too.
+	 * SpEL does not ask the converter about {@code null}.
 	 */
 	static final class Converter extends StandardTypeConverter {
 

@@ -16,17 +16,17 @@ import org.springframework.core.env.PropertyResolver;
 import org.springframework.expression.spel.support.StandardEvaluationContext;
 
 /**
- * All that an annotation means, resolved and checked once.
+ * The whole meaning of an annotation, resolved and checked once.
  *
  * @param annotated the method
  * @param template the request, but for the keys of a call
- * @param store the name of the lock bean, empty for the default one
- * @param skipped the result of a skipped call, or {@code null} if a busy lock is thrown
- * @param fallback what to call if the lock cannot be acquired, or {@code null}
- * @param lossReaction what to do if the lock is lost
- * @param results what may be returned
- * @param reactive what the method returns if each subscription takes the lock for itself,
- * {@code null} if the call does
+ * @param store the name of the lock bean, empty for the default bean
+ * @param skipped the result of a skipped call, or {@code null} if a busy lock throws
+ * @param fallback the method to call if the lock cannot be acquired, or {@code null}
+ * @param lossReaction the reaction to a loss of the lock
+ * @param results the rules for what may be returned
+ * @param reactive the type of the method's result if each subscription takes the lock for
+ * itself, {@code null} if the call does
  */
 record LockDefinition(AnnotatedMethod annotated, RequestTemplate template, String store,
 		@Nullable Supplier<@Nullable Object> skipped, @Nullable FallbackMethod fallback, LossReaction lossReaction,
@@ -44,9 +44,9 @@ record LockDefinition(AnnotatedMethod annotated, RequestTemplate template, Strin
 	}
 
 	/**
-	 * Asks whether a store can serve it.
-	 * @param store throws a {@link LockBackendException} if not
-	 * @throws LockDefinitionException if it said so for good
+	 * Asks whether a store can serve the method.
+	 * @param store throws a {@link LockBackendException} if the store cannot
+	 * @throws LockDefinitionException if the store refused for good
 	 */
 	void require(Consumer<LockRequest> store) {
 		try {
@@ -56,13 +56,14 @@ record LockDefinition(AnnotatedMethod annotated, RequestTemplate template, Strin
 			if (ex.isRetryable() || !ex.isNotCarriedOut()) {
 				throw ex;
 			}
-			// Without it as the cause: it would be reported in place of this.
+			// The refusal has no cause: Spring Boot would report the cause in place of
+			// the refusal.
 			throw this.annotated.refuse("not possible here: " + ex.problem(), ex.remedy().orElse(null));
 		}
 	}
 
 	/**
-	 * Tells what it reaches by reflection.
+	 * Registers the methods that this definition reaches by reflection.
 	 */
 	void registerHints(ReflectionHints hints) {
 		for (Object each : new @Nullable Object[] { this.annotated.method(), this.annotated.declaration(),

@@ -41,8 +41,8 @@ import org.springframework.util.ClassUtils;
 import org.springframework.util.ReflectionUtils;
 
 /**
- * Knows the definition of each annotated method. A class is resolved and checked as a
- * whole when it is first asked about, which is when the bean is created.
+ * Knows the definition of each annotated method. The first question about a class, which
+ * comes when the bean is created, resolves and checks the whole class.
  */
 class LockDefinitionSource {
 
@@ -67,9 +67,9 @@ class LockDefinitionSource {
 	}
 
 	/**
-	 * The definition of a method.
+	 * Returns the definition of a method.
 	 * @param method the method that is called, also one of an interface or a bridge
-	 * @param targetClass the class of the object that it is called on
+	 * @param targetClass the class of the object on which the method is called
 	 * @return the definition, or {@code null} if the method is not annotated
 	 */
 	@Nullable LockDefinition find(Method method, Class<?> targetClass) {
@@ -89,7 +89,7 @@ class LockDefinitionSource {
 
 	/**
 	 * Checks the definitions of all methods that were found so far.
-	 * @throws LockDefinitionException if the check has refused one
+	 * @throws LockDefinitionException if the check has refused a definition
 	 */
 	void forEach(Consumer<LockDefinition> check) {
 		this.definitions.forEach((targetClass, known) -> checkEach(ClassUtils.getUserClass(targetClass),
@@ -97,8 +97,9 @@ class LockDefinitionSource {
 	}
 
 	/**
-	 * Warns of methods that have a key in common and do not limit each other, as that key
-	 * lets expect. A key that begins with a parameter says nothing of what it is about.
+	 * Warns of methods that have a key in common and yet do not limit each other, as a
+	 * common key lets expect. A key that begins with a parameter is left out: such a key
+	 * does not show what it locks.
 	 * @param lock the lock of a method
 	 */
 	void warnOfDifferences(Function<LockDefinition, ?> lock) {
@@ -121,7 +122,8 @@ class LockDefinitionSource {
 	}
 
 	/**
-	 * Says what lock beans there are, where the one of a method cannot be found.
+	 * Lists the lock beans that there are, for a method whose own lock bean cannot be
+	 * found.
 	 */
 	LockDefinitionException refuseStore(LockDefinition definition, BeansException failure) {
 		List<String> beans = (this.beanFactory instanceof ListableBeanFactory factory) ? Arrays
@@ -144,8 +146,8 @@ class LockDefinitionSource {
 	}
 
 	/**
-	 * The request of each method that was found so far, whose keys may only stand for
-	 * those of a call.
+	 * Returns the request of each method that was found so far. The keys may only stand
+	 * for those of a call.
 	 */
 	List<LockRequest> requests() {
 		return this.definitions.values()
@@ -157,9 +159,9 @@ class LockDefinitionSource {
 	}
 
 	/**
-	 * The annotated methods of a class, and their definitions. All declarations of a
-	 * method have the same one.
-	 * @throws LockDefinitionException if any of them cannot work
+	 * Returns the annotated methods of a class with their definitions. All declarations
+	 * of a method have the same definition.
+	 * @throws LockDefinitionException if any of the definitions cannot work
 	 */
 	Map<Method, LockDefinition> in(Class<?> targetClass) {
 		Map<Method, LockDefinition> known = this.definitions.get(targetClass);
@@ -201,7 +203,8 @@ class LockDefinitionSource {
 	}
 
 	/**
-	 * Refuses methods that no bean has, though they stand in the class of one.
+	 * Refuses annotated methods of the companion object: no bean has them, though they
+	 * stand in the class of a bean.
 	 */
 	private void refuseCompanion(Class<?> beanClass) {
 		for (Class<?> nested : beanClass.getDeclaredClasses()) {
@@ -236,11 +239,11 @@ class LockDefinitionSource {
 	}
 
 	/**
-	 * Goes through all of a class, and throws what is wrong at once: one mistake as it
-	 * is, several as one that lists them.
+	 * Checks all elements of a class before throwing: a single mistake is thrown
+	 * unchanged, several as one exception that lists them.
 	 */
 	private static <T> void checkEach(Class<?> beanClass, Collection<T> all, Consumer<T> check) {
-		// The JVM gives methods in any order.
+		// The map sorts the mistakes, since the JVM gives methods in any order.
 		Map<String, LockDefinitionException> refusals = new TreeMap<>();
 		for (T each : all) {
 			try {
@@ -262,9 +265,10 @@ class LockDefinitionSource {
 	}
 
 	/**
-	 * Whether a type carries the annotation, itself or on one of its methods. Most beans
-	 * of a small application are Spring's own, and reading all their methods is most of
-	 * what this class would cost at start-up. Samples are applications.
+	 * Returns whether a type carries the annotation, on the type or on one of its
+	 * methods. Spring's own types are left out: most beans of a small application are
+	 * Spring's own, and reading all their methods is most of what this class would cost
+	 * at start-up. Spring's samples are applications, so they are not left out.
 	 */
 	private boolean isAnnotated(Class<?> type) {
 		String name = type.getName();
@@ -277,7 +281,8 @@ class LockDefinitionSource {
 	}
 
 	/**
-	 * Whether Spring makes each proxy as a subclass, as Spring Boot has it do.
+	 * Returns whether Spring makes each proxy as a subclass, as Spring Boot configures by
+	 * default.
 	 */
 	private boolean makesSubclasses() {
 		return this.beanFactory instanceof SingletonBeanRegistry singletons

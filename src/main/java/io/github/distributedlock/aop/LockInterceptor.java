@@ -87,8 +87,9 @@ class LockInterceptor implements MethodInterceptor {
 	}
 
 	/**
-	 * The result of a call whose lock could not be acquired.
-	 * @throws Throwable what the fallback throws, or the failure if there is none for it
+	 * Returns the result of a call whose lock could not be acquired.
+	 * @throws Throwable an exception of the fallback, or the failure if no fallback
+	 * handles the failure
 	 */
 	static @Nullable Object fallBack(LockDefinition definition, Object target, Object[] args, LockException failure)
 			throws Throwable {
@@ -100,7 +101,7 @@ class LockInterceptor implements MethodInterceptor {
 	}
 
 	/**
-	 * Warns, once for each method, that it is called inside a transaction.
+	 * Warns, once for each method, of a call inside a transaction.
 	 */
 	void warnOfTransaction(LockDefinition definition) {
 		if (this.calledInTransactions.add(definition.annotated().method())) {
@@ -111,7 +112,7 @@ class LockInterceptor implements MethodInterceptor {
 	}
 
 	/**
-	 * Returns the answer of the lock, or fails if there is none: the lock is a mock then
+	 * Returns the answer of the lock, or fails if there is none: such a lock is a mock
 	 * that was given no answer.
 	 */
 	static <T> T requireAnswer(@Nullable T answer, LockRequest request) {
@@ -125,7 +126,7 @@ class LockInterceptor implements MethodInterceptor {
 	}
 
 	/**
-	 * The lock of a method, which is looked up when it is needed for the first time.
+	 * Returns the lock of a method. The bean is looked up at the first use.
 	 * @throws LockDefinitionException if there is no such bean
 	 */
 	DistributedLock lock(LockDefinition definition) {

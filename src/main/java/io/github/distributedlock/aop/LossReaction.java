@@ -12,9 +12,9 @@ import org.aopalliance.intercept.MethodInvocation;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Runs a method, and does what its annotation says if the lock is lost meanwhile.
+ * Runs a method, and reacts as the annotation says if the lock is lost meanwhile.
  *
- * @param onLost what it says
+ * @param onLost the reaction
  */
 record LossReaction(OnLost onLost) {
 
@@ -29,7 +29,7 @@ record LossReaction(OnLost onLost) {
 
 	/**
 	 * Checks a stage that a method returns, or is declared to return.
-	 * @param replaceable whether another can be returned in its place
+	 * @param replaceable whether another stage can be returned in place of this one
 	 * @throws LockDefinitionException if a loss could not be reported as the annotation
 	 * says
 	 */
@@ -46,7 +46,7 @@ record LossReaction(OnLost onLost) {
 	}
 
 	/**
-	 * Whether a loss is a failure of the call.
+	 * Returns whether a loss is a failure of the call.
 	 */
 	boolean fails() {
 		return this.onLost == OnLost.THROW;
@@ -62,7 +62,7 @@ record LossReaction(OnLost onLost) {
 		Object result;
 		try (RunningCall call = new RunningCall(handle, fails())) {
 			if (this.onLost == OnLost.INTERRUPT) {
-				// Not behind an action of the application.
+				// The interrupt does not queue behind an action of the application.
 				handle.onLost(call::interrupt, InterruptExecutor.INSTANCE);
 			}
 			result = invocation.proceed();
@@ -78,10 +78,10 @@ record LossReaction(OnLost onLost) {
 	}
 
 	/**
-	 * The outcome of a method that has gone on elsewhere. Throws nothing, whatever the
-	 * handle does: the lock has yet to be released.
-	 * @param failure what it failed with, {@code null} if it did not
-	 * @return what the call fails with, {@code null} if it does not
+	 * Returns the outcome of a method that has gone on elsewhere. Throws nothing,
+	 * whatever the handle does: the lock has yet to be released.
+	 * @param failure the method's failure, {@code null} if the method succeeded
+	 * @return the call's failure, {@code null} if the call succeeds
 	 */
 	@Nullable Throwable outcome(@Nullable Throwable failure, LockHandle handle) {
 		if (this.onLost == OnLost.REPORT) {
@@ -107,7 +107,7 @@ record LossReaction(OnLost onLost) {
 	}
 
 	/*
-	 * Unless the failure says it already.
+	 * Adds the loss to a failure, unless the failure is that loss already.
 	 */
 	private static void addLoss(Throwable failure, LockHandle handle) {
 		LockLostException loss = loss(handle);
@@ -117,7 +117,8 @@ record LossReaction(OnLost onLost) {
 	}
 
 	/*
-	 * A lock that the method closed itself was not lost.
+	 * Returns the loss of the lock, if there was one. A lock that the method closed
+	 * itself was not lost.
 	 */
 	private static @Nullable LockLostException loss(LockHandle handle) {
 		try {

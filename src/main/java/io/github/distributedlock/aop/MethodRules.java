@@ -45,7 +45,7 @@ final class MethodRules {
 	private static final String ASYNC = "org.springframework.scheduling.annotation.Async";
 
 	/**
-	 * Spring 7's own choice of a proxy for one class.
+	 * The annotation of Spring 7 that chooses the kind of proxy for one class.
 	 */
 	private static final String PROXYABLE = "org.springframework.context.annotation.Proxyable";
 
@@ -53,8 +53,8 @@ final class MethodRules {
 	}
 
 	/**
-	 * Refuses a method that would run without its lock, and warns of one that would run
-	 * with it, but more often than is meant.
+	 * Refuses a method that would run without its lock, and warns of a scheduled method
+	 * that would run under the lock more often than is meant.
 	 * @param subclasses whether each proxy is a subclass, also where there are interfaces
 	 */
 	static void check(AnnotatedMethod annotated, boolean subclasses) {
@@ -91,7 +91,7 @@ final class MethodRules {
 		}
 		Class<?> beanClass = annotated.beanClass();
 		boolean hasInterface = ClassUtils.getAllInterfacesForClass(beanClass).length > 0;
-		// Which are proxied by their interfaces, whatever is set.
+		// Proxy and lambda classes are proxied by their interfaces, whatever is set.
 		boolean generated = Proxy.isProxyClass(beanClass) || ClassUtils.isLambdaClass(beanClass);
 		boolean proxied = generated || !subclasses || MergedAnnotations.from(beanClass).isPresent(PROXYABLE);
 		if (!(hasInterface && proxied)) {
@@ -106,7 +106,7 @@ final class MethodRules {
 
 	/**
 	 * Refuses a method of a class that no proxy can extend.
-	 * @param hasInterface whether the proxy may be one of interfaces instead
+	 * @param hasInterface whether the proxy may implement interfaces instead
 	 */
 	private static void checkExtensible(AnnotatedMethod annotated, boolean hasInterface) {
 		Class<?> beanClass = annotated.beanClass();
@@ -127,8 +127,8 @@ final class MethodRules {
 	}
 
 	/**
-	 * Returns what to do about a final class or its method. Kotlin lets nothing in an
-	 * object be open.
+	 * Returns the remedy for a final class or method. Kotlin lets nothing in an object be
+	 * open.
 	 */
 	private static String forFinal(Class<?> beanClass) {
 		return (KotlinDetector.isKotlinType(beanClass) && Stream.of(beanClass.getDeclaredFields())
@@ -139,8 +139,8 @@ final class MethodRules {
 	private static void checkCalledOnTheProxy(AnnotatedMethod annotated) {
 		Method method = annotated.method();
 		for (String name : LIFECYCLE) {
-			// Spring calls a callback of a superclass also where it is overridden, and
-			// does not inject into a method that overrides another one.
+			// Spring calls a callback of a superclass also where the callback is
+			// overridden, and does not inject into a method that overrides another one.
 			boolean callback = name.endsWith("Construct") || name.endsWith("Destroy");
 			if (MergedAnnotations.from(method, callback ? SearchStrategy.SUPERCLASS : SearchStrategy.DIRECT)
 				.isPresent(name)) {
@@ -158,8 +158,8 @@ final class MethodRules {
 
 	/**
 	 * Refuses a method that Spring calls on the bean itself, where there is no proxy. An
-	 * annotation on the class does not mean such methods.
-	 * @param why why Spring calls it
+	 * annotation on the class does not mean such methods, so they are accepted then.
+	 * @param why the reason for which Spring calls the method
 	 */
 	static void refuseLifecycleMethod(AnnotatedMethod annotated, String why) {
 		if (annotated.declaration() instanceof Method) {
@@ -170,8 +170,8 @@ final class MethodRules {
 	}
 
 	/**
-	 * Refuses a method that runs on another thread than that which has the lock.
-	 * @param woven whether AspectJ has woven {@code @Async} into its class
+	 * Refuses a method that runs on another thread than the one that has the lock.
+	 * @param woven whether AspectJ has woven {@code @Async} into the method's class
 	 * @param advice hands the method to the other thread, if not {@code null}
 	 */
 	static void refuseAsync(AnnotatedMethod annotated, boolean woven, @Nullable Object advice) {

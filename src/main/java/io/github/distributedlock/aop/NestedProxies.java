@@ -17,23 +17,24 @@ import org.springframework.aop.interceptor.AsyncExecutionInterceptor;
 import org.springframework.util.ClassUtils;
 
 /**
- * The place of the lock among the advice of a method, through all proxies that are around
- * its object. There are several proxies if there are several auto-proxy creators, or if
- * another post-processor has made a proxy before the auto-proxy creator. Each of them may
- * have the lock, and none can do without it: a post-processor between them keeps the
- * inner proxy. A call acquires the lock once.
+ * Decides which of several nested proxies acquires the lock of a call. A bean has several
+ * proxies if there are several auto-proxy creators, or if another post-processor has made
+ * a proxy before the auto-proxy creator. Each proxy may have the lock advice, and none
+ * can do without: a post-processor between them keeps the inner proxy. A call acquires
+ * the lock once.
  * <p>
- * The outermost lock is acquired, since it is outside of all transactions. But an inner
- * proxy may have advice outside of its lock that the outer proxy has not. Such advice was
- * put there to be outside of all other: {@code @Async}, which would find the lock taken
- * by the caller, and retries. Then the lock is left to the inner proxy.
+ * The outermost lock advice acquires, since it is outside of all transactions. But an
+ * inner proxy may have advice outside of its lock that the outer proxy has not. Such
+ * advice was put there to be outside of all other: {@code @Async}, which would find the
+ * lock taken by the caller, and retries. Then the inner proxy acquires the lock.
  */
 final class NestedProxies {
 
 	private static final DefaultAdvisorChainFactory CHAINS = new DefaultAdvisorChainFactory();
 
 	/**
-	 * What the calling thread calls inside of a lock that it has acquired for this call.
+	 * The call of an inner proxy that the calling thread makes inside of a lock that the
+	 * thread has acquired for this call.
 	 */
 	private static final ThreadLocal<@Nullable Locked> LOCKED = new ThreadLocal<>();
 
@@ -41,9 +42,9 @@ final class NestedProxies {
 	}
 
 	/**
-	 * Finds the advice that hands a method to another thread when its innermost lock has
+	 * Finds the advice that hands a method to another thread after the innermost lock has
 	 * been acquired.
-	 * @param proxy one with the lock
+	 * @param proxy a proxy with the lock
 	 * @param method a method of the class that the proxy is made for
 	 * @param lock the lock's advice
 	 * @return the advice, or {@code null} if there is none
@@ -64,8 +65,8 @@ final class NestedProxies {
 	}
 
 	/**
-	 * Finds the object that a method is called on, as the innermost proxy with the lock
-	 * sees it.
+	 * Finds the object on which a method is called, as the innermost proxy with the lock
+	 * sees the object.
 	 * @param invocation the call of a proxy
 	 * @param lock the lock's advice, which is asked
 	 * @return the object, which is the target of the call if no inner proxy has the lock,
@@ -82,7 +83,8 @@ final class NestedProxies {
 			advice(outer, method).forEach((advice) -> known.add(advice.getClass()));
 		}
 		boolean differs = false;
-		// The targets of others, such as of scoped proxies, are beans of their own.
+		// Targets of other kinds of proxies, such as scoped proxies, are beans of their
+		// own.
 		for (Object object = target; object instanceof Advised proxy;) {
 			object = AopProxyUtils.getSingletonTarget(object);
 			for (Object advice : advice(proxy, method)) {
@@ -106,7 +108,8 @@ final class NestedProxies {
 
 	/**
 	 * Remembers that the calling thread has acquired the lock of a call and proceeds.
-	 * @return to be closed when it has proceeded; {@code null} if there is no inner proxy
+	 * @return to be closed when the call has returned; {@code null} if there is no inner
+	 * proxy
 	 */
 	static @Nullable Locked lock(MethodInvocation invocation) {
 		return (invocation.getThis() instanceof Advised inner) ? new Locked(inner, invocation.getMethod(), LOCKED.get())
@@ -147,7 +150,7 @@ final class NestedProxies {
 					|| called.getParameterCount() != this.method.getParameterCount()) {
 				return false;
 			}
-			this.callee = call.getThis(); // Which may be one more proxy with the lock.
+			this.callee = call.getThis(); // Perhaps another proxy with the lock.
 			return true;
 		}
 

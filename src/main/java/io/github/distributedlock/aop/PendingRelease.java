@@ -14,11 +14,13 @@ import org.springframework.transaction.support.TransactionSynchronization;
 import org.springframework.transaction.support.TransactionSynchronizationManager;
 
 /**
- * Closes a handle when the last of those that need it is done: the method itself, the
- * transaction that it was called in, the stage that it returned.
+ * Closes a handle when the last party that needs the lock is done. The parties are the
+ * method itself, the transaction in which the method was called, and the stage that the
+ * method returned.
  * <p>
- * Invariant: the number is that of the parties not yet done. It starts with the method,
- * grows only while the method runs, and the party that takes it to zero closes.
+ * Invariant: {@code parties} is the number of parties not yet done. The number starts
+ * with the method, grows only while the method runs, and the party that takes the number
+ * to zero closes the handle.
  */
 final class PendingRelease implements AutoCloseable {
 
@@ -29,8 +31,8 @@ final class PendingRelease implements AutoCloseable {
 	private boolean inTransaction;
 
 	/**
-	 * Whether the method is the last party on its thread. Then the others are elsewhere,
-	 * and the thread must not re-enter their lock.
+	 * Holds whether the method is the last party on its thread. The other parties are
+	 * then elsewhere, and the thread must not re-enter their lock.
 	 */
 	private boolean leavesThread;
 
@@ -39,10 +41,10 @@ final class PendingRelease implements AutoCloseable {
 	}
 
 	/**
-	 * Whether a transaction is there to wait for: a lock that is released earlier lets
-	 * the next owner read what is not yet committed. After its completion callbacks have
-	 * begun there is nothing left to wait for, and Spring says so: synchronization is not
-	 * active there.
+	 * Returns whether there is a transaction to wait for: a lock that is released before
+	 * the commit lets the next owner read uncommitted data. Once the completion callbacks
+	 * of a transaction have begun, there is nothing left to wait for, and Spring's
+	 * synchronization is no longer active.
 	 */
 	static boolean hasTransaction() {
 		return TransactionSynchronizationManager.isActualTransactionActive()
@@ -50,8 +52,8 @@ final class PendingRelease implements AutoCloseable {
 	}
 
 	/**
-	 * Lets the running transaction take part.
-	 * @param failsIfLost whether it is not to commit once the lock is lost
+	 * Makes the running transaction a party.
+	 * @param failsIfLost whether the commit fails once the lock is lost
 	 */
 	void joinTransaction(boolean failsIfLost) {
 		TransactionSynchronizationManager.registerSynchronization(new Participation(failsIfLost));
@@ -60,12 +62,12 @@ final class PendingRelease implements AutoCloseable {
 	}
 
 	/**
-	 * Lets the stage that the method returned take part, unless it is complete already
-	 * and no loss is to take its place.
-	 * @return what to return: where the type allows, a future that completes as the stage
-	 * does, but after the release, so that code that waits for it finds the lock free.
-	 * (It does not wait for a transaction that holds the lock, too: that may wait for
-	 * it.)
+	 * Makes the stage that the method returned a party, unless the stage is complete
+	 * already and no loss can take its place.
+	 * @return the result for the caller: where the type allows, a future that completes
+	 * as the stage does, but after the release, so that code that waits for the future
+	 * finds the lock free. (The future does not wait for a transaction that holds the
+	 * lock, too: that transaction may wait for the future.)
 	 */
 	CompletionStage<?> follow(CompletionStage<?> stage, LockDefinition definition) {
 		LossReaction reaction = definition.lossReaction();
@@ -80,8 +82,8 @@ final class PendingRelease implements AutoCloseable {
 		try {
 			stage.whenComplete((value, thrown) -> {
 				Throwable failure = outcome(reaction.outcome(thrown, this.handle), value, definition);
-				// With the very exception of the stage, which a dependent stage would
-				// wrap.
+				// The failure of the stage itself is passed on; a dependent stage would
+				// wrap the exception.
 				doneAsync().whenComplete((released, ignored) -> {
 					if (failure == null || !after.completeExceptionally(failure)) {
 						after.complete(value);
@@ -124,7 +126,9 @@ final class PendingRelease implements AutoCloseable {
 	}
 
 	/*
-	 * The caller of a method that declares Object, or a type variable, may know the type.
+	 * Returns whether another future may be returned in place of the stage. The caller of
+	 * a method that declares Object, or a type variable, may rely on the stage's own
+	 * type.
 	 */
 	private static boolean isReplaceable(CompletionStage<?> stage, Class<?> declared) {
 		return declared.isAssignableFrom(CompletableFuture.class)
@@ -132,7 +136,7 @@ final class PendingRelease implements AutoCloseable {
 	}
 
 	/**
-	 * The method has ended.
+	 * Ends the method's part.
 	 */
 	@Override
 	public void close() {
@@ -149,7 +153,7 @@ final class PendingRelease implements AutoCloseable {
 	}
 
 	/*
-	 * On a thread that is not to be blocked. Throws nothing.
+	 * Ends a party on a thread that must not block. Throws nothing.
 	 */
 	private CompletableFuture<Void> doneAsync() {
 		if (count(-1) > 0) {
@@ -169,10 +173,12 @@ final class PendingRelease implements AutoCloseable {
 	}
 
 	/**
-	 * Synchronizations of the same order run as they were registered, and by default all
-	 * of them say that they are last. So the one that releases is registered at the last
-	 * moment. A lock that is taken after the commit has missed that moment, and the first
-	 * one releases it. What must fail when the lock is lost fails before the commit.
+	 * Releases the lock after the completion of a transaction. Synchronizations of the
+	 * same order run as they were registered, and by default all of them say that they
+	 * are last. So the synchronization that releases is registered at the last moment, in
+	 * {@code beforeCompletion}. A lock that is taken after the commit has missed that
+	 * moment, and the first synchronization releases the lock. A lost lock fails the
+	 * transaction before the commit.
 	 */
 	private final class Participation implements TransactionSynchronization {
 

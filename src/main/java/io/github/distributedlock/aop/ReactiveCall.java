@@ -18,24 +18,26 @@ import org.springframework.core.ReactiveAdapter;
 /**
  * A call whose result takes the lock at each subscription. Immutable.
  * <p>
- * The clones of the invocation share its attributes, a map of Spring's that is not for
- * several threads. Aspects that bind arguments write to it while the method is called.
- * The subscriptions of one result, which have the same keys, call it one after the other;
- * those of a shared lock may not, and write the same then.
+ * The clones of the invocation share its attributes, a map of Spring's that is not
+ * thread-safe. Aspects that bind arguments write to the map while the method is called.
+ * The subscriptions of one result have the same keys, so that they call the method one
+ * after the other. With a shared lock, subscriptions may call the method at the same
+ * time, and then write the same values.
  *
- * @param advice gives the lock when a subscription asks for it, and not before, since a
- * scheduler calls methods while beans are made
+ * @param advice gives the lock when a subscription asks for the lock, and not before,
+ * since a scheduler calls methods while beans are made
  * @param invocation the call, of which only clones proceed: otherwise a second
  * subscription would skip the advice inside of the lock
- * @param target what the method is called on
- * @param definition what the annotation means
- * @param request what the call asks for
+ * @param target the object on which the method is called
+ * @param definition the meaning of the annotation
+ * @param request the request of the call
  */
 record ReactiveCall(LockInterceptor advice, ProxyMethodInvocation invocation, Object target, LockDefinition definition,
 		LockRequest request) implements LockedInvocation {
 
 	/**
-	 * The result of a call. All its failures are signals, that of its key, too.
+	 * Returns the result of a call. All failures of the call are signals, also the
+	 * failure to evaluate the key.
 	 */
 	static Object result(LockInterceptor advice, ProxyMethodInvocation invocation, Object target,
 			LockDefinition definition) {
@@ -60,7 +62,8 @@ record ReactiveCall(LockInterceptor advice, ProxyMethodInvocation invocation, Ob
 	@Override
 	public @Nullable Object proceed() throws Throwable {
 		try (NestedProxies.Locked locked = NestedProxies.lock(this.invocation)) {
-			// As if it were called here: for advice of aspects.
+			// The invocation is exposed as if the call were made here, for the advice of
+			// aspects.
 			return ExposeInvocationInterceptor.INSTANCE.invoke(this.invocation.invocableClone());
 		}
 	}

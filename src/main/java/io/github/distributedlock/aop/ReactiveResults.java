@@ -14,8 +14,8 @@ import org.springframework.core.ReactiveAdapterRegistry;
 import org.springframework.util.ClassUtils;
 
 /**
- * Tells which methods have a result that is evaluated when it is subscribed to, so that
- * each subscription can take the lock.
+ * Finds the methods whose result runs when it is subscribed to, so that each subscription
+ * can take the lock.
  */
 final class ReactiveResults {
 
@@ -26,7 +26,7 @@ final class ReactiveResults {
 	private static final String OR = ", or return CompletableFuture or the plain result";
 
 	/**
-	 * What Spring's proxies need to call a {@code suspend} function.
+	 * The classes that Spring's proxies need to call a {@code suspend} function.
 	 */
 	private static final List<String> FOR_SUSPEND = List.of(FLUX, "kotlinx.coroutines.reactor.MonoKt",
 			"kotlin.reflect.full.KClasses");
@@ -35,7 +35,7 @@ final class ReactiveResults {
 	}
 
 	/**
-	 * The reactive type of a method's result.
+	 * Returns the reactive type of a method's result.
 	 * @return the type, or {@code null} if the method has its result when it returns
 	 * @throws io.github.distributedlock.LockDefinitionException if a library is missing
 	 */
@@ -74,14 +74,15 @@ final class ReactiveResults {
 			throw annotated.refuse("the method is a suspend function that returns " + result.getName()
 					+ ", of which any proxy passes on what is inside", "return the value, or a Flow");
 		}
-		// What Spring's proxies make of it.
+		// The type to which Spring's proxies convert the result of a suspend function.
 		return adapter(ClassUtils.resolveClassName(flow ? FLUX : "reactor.core.publisher.Mono",
 				ReactiveResults.class.getClassLoader()));
 	}
 
 	/*
-	 * No type that Spring knows only by a supertype, since no result of the declared type
-	 * could be given to the caller, and no type that does not wait for a subscription.
+	 * Returns the adapter of a reactive type, or null. There is none for a type that
+	 * Spring knows only by a supertype, since no result of the declared type could be
+	 * given to the caller, and none for a type that does not wait for a subscription.
 	 */
 	private static @Nullable ReactiveAdapter adapter(Class<?> type) {
 		ReactiveAdapter adapter = ReactiveAdapterRegistry.getSharedInstance().getAdapter(type);
@@ -101,8 +102,8 @@ final class ReactiveResults {
 	}
 
 	/**
-	 * Whether Kotlin's compiler was told that a method never returns null. Before Spring
-	 * 7 each getter of a property counts as such.
+	 * Returns whether Kotlin's compiler was told that a method never returns null. Before
+	 * Spring 7 each getter of a property counts as such a method.
 	 */
 	static boolean isNeverNull(AnnotatedMethod annotated) {
 		Method method = annotated.method();

@@ -16,7 +16,7 @@ import org.springframework.format.annotation.DurationFormat;
 import org.springframework.format.datetime.standard.DurationFormatterUtils;
 
 /**
- * The request of an annotated method, but for the keys that each call has of its own.
+ * The request of an annotated method, but for the keys, which each call has of its own.
  */
 final class RequestTemplate {
 
@@ -30,8 +30,8 @@ final class RequestTemplate {
 
 	/**
 	 * Resolves the attributes of the annotation.
-	 * @throws io.github.distributedlock.LockDefinitionException if one of them cannot be,
-	 * or not together with the others
+	 * @throws io.github.distributedlock.LockDefinitionException if an attribute cannot be
+	 * resolved, or cannot be combined with the others
 	 */
 	RequestTemplate(AnnotatedMethod annotated, PropertyResolver properties, KeyExpressions keys) {
 		this.annotated = annotated;
@@ -46,7 +46,8 @@ final class RequestTemplate {
 	}
 
 	/**
-	 * One for each key of the annotation, since not everything goes with several.
+	 * Returns a placeholder for each key of the annotation, since some attributes cannot
+	 * be combined with several keys.
 	 */
 	private static List<String> placeholderKeys(AnnotatedMethod annotated) {
 		return IntStream.rangeClosed(1, annotated.annotation().key().length)
@@ -131,7 +132,7 @@ final class RequestTemplate {
 	}
 
 	/**
-	 * What a placeholder stands for.
+	 * Returns the value of a placeholder for a message.
 	 */
 	private static String shown(String written, String resolved) {
 		return written.equals(resolved) ? "" : "(" + resolved + ") ";
@@ -142,15 +143,15 @@ final class RequestTemplate {
 	}
 
 	/**
-	 * The request as far as it is the same for all calls: unless the keys are constant,
-	 * its own only stand for those of a call.
+	 * Returns the request as far as it is the same for all calls. Unless the keys are
+	 * constant, the keys of this request only stand for those of a call.
 	 */
 	LockRequest prototype() {
 		return this.prototype;
 	}
 
 	/**
-	 * The request of one call.
+	 * Returns the request of one call.
 	 * @throws IllegalArgumentException if an expression has no usable value
 	 */
 	LockRequest request(Object target, Object[] args) {

@@ -23,18 +23,20 @@ import org.springframework.core.ResolvableType;
 import org.springframework.util.ReflectionUtils;
 
 /**
- * Refuses results that outlive the method, and with it the lock, in a way that cannot be
- * followed: at start-up where the declaration tells, and else when they are returned.
+ * Refuses results that outlive the method, and with the method the lock, in a way that
+ * cannot be followed: at start-up where the declaration tells, and else when the result
+ * is returned.
  *
  * @param annotated the method
- * @param open whether its declaration leaves open what is returned
+ * @param open whether the method's declaration leaves open what is returned
  */
 record ResultRules(AnnotatedMethod annotated, boolean open) {
 
 	private static final String LATER = "work that is done later";
 
 	/**
-	 * Each kind, and the names of its types, since their libraries need not be there.
+	 * Kinds of results that outlive their method, each followed by the names of its
+	 * types, since the libraries of the types may be absent.
 	 */
 	private static final List<List<String>> OUTLIVING = List.of(
 			List.of("a reactive stream", Flow.Publisher.class.getName(), "org.reactivestreams.Publisher"),
@@ -55,7 +57,7 @@ record ResultRules(AnnotatedMethod annotated, boolean open) {
 			List.of("a future that does not signal its completion", Future.class.getName()));
 
 	/**
-	 * The kinds above that can be followed where Reactor is.
+	 * The kinds above that can be followed if Reactor is present.
 	 */
 	private static final Set<String> REACTIVE = Set.of("a reactive stream", "a Kotlin flow", "a reactive result");
 
@@ -70,8 +72,8 @@ record ResultRules(AnnotatedMethod annotated, boolean open) {
 
 		@Override
 		protected Optional<String> computeValue(Class<?> type) {
-			// The Streamable of Spring Data, such as a Page, has elements, and is a
-			// Supplier.
+			// A Streamable of Spring Data, such as a Page, contains elements, and is a
+			// Supplier, too.
 			return Optional.ofNullable(kind(type))
 				.filter((kind) -> !kind.equals(LATER) || !Iterable.class.isAssignableFrom(type));
 		}
@@ -79,10 +81,11 @@ record ResultRules(AnnotatedMethod annotated, boolean open) {
 	};
 
 	/**
-	 * The rules for the results of a method.
-	 * @param reactive whether its own result may outlive it, but not what that contains
-	 * @throws io.github.distributedlock.LockDefinitionException if its declaration says
-	 * that they outlive it
+	 * Returns the rules for the results of a method.
+	 * @param reactive whether the method's own result may outlive the method; the content
+	 * of the result may not
+	 * @throws io.github.distributedlock.LockDefinitionException if the declared result
+	 * outlives the method
 	 */
 	static ResultRules of(AnnotatedMethod annotated, boolean reactive) {
 		Class<?>[] parameters = annotated.method().getParameterTypes();
@@ -104,14 +107,14 @@ record ResultRules(AnnotatedMethod annotated, boolean open) {
 	}
 
 	/**
-	 * Whether a result of that type is subscribed to.
+	 * Returns whether a result of a type is subscribed to.
 	 */
 	static boolean isReactive(Class<?> type) {
 		return KINDS.get(type).filter(REACTIVE::contains).isPresent();
 	}
 
 	/**
-	 * Checks a result whose declaration does not tell what it is.
+	 * Checks a result whose type the declaration does not tell.
 	 * @throws IllegalStateException if the result outlives the method
 	 */
 	void check(@Nullable Object result) {
@@ -144,7 +147,8 @@ record ResultRules(AnnotatedMethod annotated, boolean open) {
 	}
 
 	/**
-	 * Looks at a type or at an object, and at what that contains.
+	 * Looks for a result that outlives its method, in a type or an object and its
+	 * contents.
 	 */
 	private static @Nullable String outliving(Object result, int depth) {
 		Class<?> type = classOf(result);
@@ -172,7 +176,7 @@ record ResultRules(AnnotatedMethod annotated, boolean open) {
 	}
 
 	private static boolean isOpen(ResolvableType type, int depth) {
-		// What the types above have above them.
+		// Object and AutoCloseable are the supertypes of the refused types.
 		return type.toClass() == Object.class || type.toClass() == AutoCloseable.class
 				|| (depth > 0 && contents(type).stream().anyMatch((content) -> isOpen(content, depth - 1)));
 	}
@@ -195,8 +199,8 @@ record ResultRules(AnnotatedMethod annotated, boolean open) {
 	}
 
 	/*
-	 * Not those of collections that are not the JDK's, or that are views of one: they
-	 * might be loaded only now.
+	 * Returns the contents of a value. Collections outside the JDK, and views of
+	 * collections, are not looked into: reading their elements might load them only now.
 	 */
 	private static Collection<?> contents(Object value) {
 		if (value instanceof ResolvableType type) {

@@ -4,17 +4,20 @@ import io.github.distributedlock.LockHandle;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A method that runs on the calling thread, and that a loss of its lock concerns until it
- * ends: it may be interrupted, or no transaction inside of it is to commit.
+ * A method that runs on the calling thread. A loss of the lock concerns the method until
+ * the method ends: the loss may interrupt the method, or forbid transactions inside of
+ * the method to commit.
  * <p>
  * Invariants: the thread is interrupted only while the method runs, inside the monitor
- * that the nested methods of a thread share, the outermost one. So the end of the method
- * waits for an interrupt under way, and none comes after it. The end clears the thread's
- * flag if and only if this was the last of them to set it.
+ * that the nested methods of a thread share, that of the outermost call. So the end of
+ * the method waits for an interrupt under way, and no interrupt comes after the end. The
+ * end clears the thread's flag if and only if this call was the last of them to set the
+ * flag.
  * <p>
- * A thread has one flag, and the code that reacts to it clears it. So where two nested
- * methods are to be interrupted, the inner one may take the interrupt of both, whichever
- * came first. The outer one is then owed an interrupt, until the inner one has ended.
+ * A thread has one flag, and the code that reacts to the flag clears it. So where two
+ * nested methods are to be interrupted, the inner method may take the interrupt of both,
+ * whichever came first. The outer method is then owed an interrupt, until the inner
+ * method has ended.
  */
 final class RunningCall implements AutoCloseable {
 
@@ -31,7 +34,8 @@ final class RunningCall implements AutoCloseable {
 	private final RunningCall outermost = (this.outer != null) ? this.outer.outermost : this;
 
 	/**
-	 * Of the outermost one: the innermost, and the last to set the thread's flag.
+	 * The innermost call and, below, the last call to set the thread's flag. Only the
+	 * outermost call uses these two fields.
 	 */
 	private @Nullable RunningCall innermost;
 
@@ -40,17 +44,17 @@ final class RunningCall implements AutoCloseable {
 	private boolean interrupted;
 
 	/**
-	 * Whether it was interrupted while another method ran inside of it, and one still
-	 * does.
+	 * Holds whether the method was interrupted while another method ran inside of it, and
+	 * one still does.
 	 */
 	private boolean interruptPending;
 
 	private boolean ended;
 
 	/**
-	 * A method begins; to be closed by the same thread when it has ended.
-	 * @param failsCommits whether no transaction is to commit inside of it once its lock
-	 * is lost
+	 * Begins a method. The same thread closes this object when the method has ended.
+	 * @param failsCommits whether no transaction is to commit inside of the method once
+	 * the method's lock is lost
 	 */
 	RunningCall(LockHandle handle, boolean failsCommits) {
 		this.handle = handle;
@@ -74,7 +78,7 @@ final class RunningCall implements AutoCloseable {
 	}
 
 	/**
-	 * Interrupts the method unless it has ended; from any thread.
+	 * Interrupts the method unless the method has ended. Any thread may call this.
 	 */
 	void interrupt() {
 		synchronized (this.outermost) {
@@ -87,7 +91,8 @@ final class RunningCall implements AutoCloseable {
 	}
 
 	/**
-	 * A flag that is set already stays that of the code that has set it.
+	 * Sets the thread's flag. A flag that is set already belongs to the code that has set
+	 * it.
 	 */
 	private void setFlag() {
 		if (!this.thread.isInterrupted()) {

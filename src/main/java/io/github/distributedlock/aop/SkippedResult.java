@@ -20,8 +20,8 @@ import org.springframework.core.CollectionFactory;
 import org.springframework.core.ReactiveAdapter;
 
 /**
- * What a skipped call returns: nothing, in the form that the method's result type has for
- * it.
+ * The result of a skipped call: nothing, in the form that the method's result type
+ * offers.
  */
 final class SkippedResult {
 
@@ -35,10 +35,11 @@ final class SkippedResult {
 	}
 
 	/**
-	 * The result of skipped calls.
-	 * @param reactive the reactive type of the result, if it has one
-	 * @return a supplier, asked at each skipped call because collections may be changed,
-	 * or {@code null} if calls are never skipped
+	 * Returns a supplier of the results of skipped calls.
+	 * @param reactive the reactive type of the result, {@code null} if the result is not
+	 * reactive
+	 * @return a supplier, asked at each skipped call because callers may change
+	 * collections, or {@code null} if calls are never skipped
 	 */
 	static @Nullable Supplier<@Nullable Object> of(AnnotatedMethod annotated, @Nullable ReactiveAdapter reactive) {
 		if (annotated.annotation().ifBusy() != IfBusy.SKIP) {
@@ -86,7 +87,7 @@ final class SkippedResult {
 			return empty::get;
 		}
 		catch (RuntimeException ex) {
-			return () -> null; // a collection type that nobody can make an instance of
+			return () -> null; // a collection type that nobody can instantiate
 		}
 	}
 

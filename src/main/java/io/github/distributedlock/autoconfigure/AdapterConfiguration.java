@@ -17,10 +17,10 @@ import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Configuration;
 
 /**
- * Adapters to the interfaces of other libraries, each if a property asks for it and its
- * library is there. ShedLock looks for one provider by type, so a provider of the user
- * replaces this one. A registry is given to what uses it, so a registry of another kind
- * may stay beside this one.
+ * Adapters to the interfaces of other libraries. Each adapter exists if a property asks
+ * for it and its library is present. ShedLock looks for one provider by type, so a
+ * provider of the user replaces this one. A registry is handed to the beans that use the
+ * registry, so a registry of another kind may stay beside this one.
  */
 @Configuration(proxyBeanMethods = false)
 class AdapterConfiguration {

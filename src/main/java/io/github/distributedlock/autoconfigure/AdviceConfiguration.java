@@ -36,9 +36,9 @@ import org.springframework.core.env.PropertySourcesPropertyResolver;
 import org.springframework.core.type.AnnotationMetadata;
 
 /**
- * The advice of annotated methods. The advisor is made before ordinary beans are, so it
- * must not need any: the lock is looked up at the first call, the order is read from the
- * environment.
+ * The advice of annotated methods. The advisor is made before ordinary beans are, so the
+ * advisor must not need any: the first call looks up the lock, and the environment gives
+ * the order.
  */
 @Configuration(proxyBeanMethods = false)
 @Role(BeanDefinition.ROLE_INFRASTRUCTURE)
@@ -50,7 +50,7 @@ class AdviceConfiguration {
 	@ConditionalOnMissingBean(search = SearchStrategy.CURRENT)
 	static DistributedLockAdvisor distributedLockAdvisor(ObjectProvider<DistributedLock> lock,
 			ListableBeanFactory beanFactory, Environment environment) {
-		// Off means that a DistributedLock of the user's own is not asked either.
+		// While locks are off, no DistributedLock of the user is asked either.
 		Function<String, DistributedLock> locks = ConditionalOnSwitch.OnSwitch.isOn(environment, "enabled")
 				? (store) -> store.isEmpty() ? defaultLock(lock, beanFactory)
 						: beanFactory.getBean(store, DistributedLock.class)
@@ -62,13 +62,14 @@ class AdviceConfiguration {
 	}
 
 	/**
-	 * What {@code @Value} sees: the properties of each placeholder configurer, and then
-	 * the environment, which each of them usually includes.
+	 * Returns the properties that {@code @Value} sees: the properties of each placeholder
+	 * configurer, and then the environment, which each of them usually includes.
 	 */
 	private static PropertyResolver properties(ListableBeanFactory beanFactory, Environment environment) {
 		MutablePropertySources sources = new MutablePropertySources();
 		for (String name : beanFactory.getBeanNamesForType(PropertySourcesPlaceholderConfigurer.class, true, false)) {
-			// Those of several configurers have the same names.
+			// The composite gives the sources a name of their own, since those of several
+			// configurers have the same names.
 			CompositePropertySource applied = new CompositePropertySource(name);
 			beanFactory.getBean(name, PropertySourcesPlaceholderConfigurer.class)
 				.getAppliedPropertySources()
@@ -90,8 +91,8 @@ class AdviceConfiguration {
 	}
 
 	/**
-	 * The lock that would be injected, or else the only one of this context: a lock of
-	 * the user's own in a child context comes before those of the parent.
+	 * Returns the lock that Spring would inject, or else the only lock of this context: a
+	 * lock that the user defines in a child context comes before those of the parent.
 	 */
 	private static DistributedLock defaultLock(ObjectProvider<DistributedLock> lock, ListableBeanFactory beanFactory) {
 		try {
@@ -114,11 +115,11 @@ class AdviceConfiguration {
 	}
 
 	/**
-	 * Gives advisors of the user's own the infrastructure role. Without AspectJ the
-	 * auto-proxy creator passes over any other, and methods would run unlocked without a
-	 * word. With AspectJ the auto-proxy creator of a child context uses advisors of the
-	 * parent, too, except those whose name the child has: the alias keeps a method of the
-	 * child from being locked twice.
+	 * Gives advisors that the user defines the infrastructure role. Without AspectJ the
+	 * auto-proxy creator passes over any advisor without that role, and methods would run
+	 * unlocked without a message. With AspectJ the auto-proxy creator of a child context
+	 * uses advisors of the parent, too, except those whose name the child has: the alias
+	 * keeps a method of the child from being locked twice.
 	 */
 	@Bean
 	static BeanFactoryPostProcessor distributedLockAdvisorRole() {
@@ -147,7 +148,7 @@ class AdviceConfiguration {
 
 	/**
 	 * Ensures that there is an auto-proxy creator, which {@code spring.aop.auto=false}
-	 * would otherwise take away, and with it every lock, without a word. Proxies are of
+	 * would otherwise remove, and with it every lock, without a message. Proxies are of
 	 * the kind that Spring Boot makes for {@code @Transactional}.
 	 */
 	static final class AutoProxyCreator implements ImportBeanDefinitionRegistrar, EnvironmentAware {

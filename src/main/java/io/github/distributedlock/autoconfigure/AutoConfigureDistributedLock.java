@@ -11,9 +11,10 @@ import org.springframework.boot.autoconfigure.ImportAutoConfiguration;
 import org.springframework.test.context.TestPropertySource;
 
 /**
- * On a test class beside {@code @WebMvcTest}, {@code @DataJpaTest} or another slice:
- * annotated methods are locked, in the memory of the test's JVM. A slice leaves out the
- * auto-configuration of locks otherwise, and annotated methods run unlocked.
+ * Locks annotated methods in a sliced test, in the memory of the test's JVM. The
+ * annotation stands on a test class beside {@code @WebMvcTest}, {@code @DataJpaTest} or
+ * another slice. Without this annotation a slice leaves out the auto-configuration of
+ * locks, and annotated methods run unlocked.
  * <p>
  * The locks are in memory whatever the application's {@code distributed-lock.backend}
  * says. For locks in Redis use
@@ -21,8 +22,7 @@ import org.springframework.test.context.TestPropertySource;
  *
  * @since 1.0
  */
-// Outside of tests nothing reads the property, so that no application gets locks in
-// memory by it.
+// Only tests read this property, so that no application gets locks in memory by accident.
 @Target(ElementType.TYPE)
 @Retention(RetentionPolicy.RUNTIME)
 @Documented

@@ -14,8 +14,9 @@ import org.springframework.transaction.PlatformTransactionManager;
 import org.springframework.transaction.TransactionExecutionListener;
 
 /**
- * Registers the guard with all transaction managers, also those that the user defines.
- * The guard is no bean, or Spring Boot would register it with its own managers, too.
+ * Registers the guard with all transaction managers, also with those that the user
+ * defines. The guard is no bean, because Spring Boot would register a bean with its own
+ * managers, too.
  */
 final class CommitGuardPostProcessor implements BeanPostProcessor {
 
@@ -25,7 +26,8 @@ final class CommitGuardPostProcessor implements BeanPostProcessor {
 
 	@Override
 	public Object postProcessAfterInitialization(Object bean, String beanName) {
-		// Behind a proxy of its class a manager's final methods have no state.
+		// Behind a proxy of the manager's class, the final methods of the manager have no
+		// state.
 		Object target = AopProxyUtils.getSingletonTarget(bean);
 		Object manager = (target != null) ? target : bean;
 		if (manager instanceof ConfigurableTransactionManager configurable) {

@@ -14,9 +14,10 @@ import org.springframework.core.env.Environment;
 import org.springframework.core.type.AnnotatedTypeMetadata;
 
 /**
- * Matches if a property is true, or false. Boot's binder reads it, so that every way to
- * write a boolean counts, and any other value stops the start. Boot's own condition for
- * booleans would take such a value for neither, and switch locks off without a message.
+ * Matches if a property is true, or false. Boot's binder reads the property, so that
+ * every way to write a boolean counts, and any other value stops the start. Boot's own
+ * condition for booleans would take such a value for neither, and switch locks off
+ * without a message.
  */
 @Target({ ElementType.TYPE, ElementType.METHOD })
 @Retention(RetentionPolicy.RUNTIME)
@@ -24,7 +25,8 @@ import org.springframework.core.type.AnnotatedTypeMetadata;
 @interface ConditionalOnSwitch {
 
 	/**
-	 * The property below {@code distributed-lock}. Only {@code enabled} is on by itself.
+	 * The name of the property below {@code distributed-lock}. Only {@code enabled} is on
+	 * by default.
 	 */
 	String value();
 

@@ -24,10 +24,11 @@ import org.springframework.util.ClassUtils;
 import org.springframework.util.ReflectionUtils;
 
 /**
- * The layers of a data source, of which each gives connections of the next one: proxies,
- * pools, and what is behind them. A layer is found by what it says of itself, so that one
- * that says nothing ends the search. What leads elsewhere all the same is found by the
- * store, at the first connection to another database.
+ * The layers of a data source, each of which gives connections of the next layer:
+ * proxies, pools, and the data source behind them. A layer is found by the getters and
+ * the target of the layer before, so the search ends at a layer that shows neither. If a
+ * hidden layer leads to another database all the same, the store finds out at the first
+ * connection to that database.
  */
 final class DataSourceLayers {
 
@@ -46,8 +47,8 @@ final class DataSourceLayers {
 	}
 
 	/**
-	 * Returns what is behind proxies that give connections of the running transaction, or
-	 * late.
+	 * Returns the data source behind proxies that hand out the connection of the running
+	 * transaction, or fetch connections late.
 	 */
 	static DataSource withoutTransactions(DataSource dataSource) {
 		DataSource found = dataSource;
@@ -77,7 +78,8 @@ final class DataSourceLayers {
 	}
 
 	/**
-	 * Finds routers behind proxies that show what they wrap by {@code isWrapperFor} only.
+	 * Finds routers behind proxies that show the wrapped data source by
+	 * {@code isWrapperFor} only.
 	 */
 	private static Stream<String> hiddenRouters(DataSource layer) {
 		return ROUTERS.stream().filter((name) -> {
@@ -91,8 +93,8 @@ final class DataSourceLayers {
 	}
 
 	/**
-	 * Returns whether all would share one connection, in which a lock would be part of
-	 * the caller's transaction.
+	 * Returns whether all threads would share one connection, in which a lock would be
+	 * part of the caller's transaction.
 	 */
 	static boolean isSingleConnection(DataSource dataSource) {
 		return of(dataSource).stream().anyMatch(SingleConnectionDataSource.class::isInstance);
@@ -129,7 +131,7 @@ final class DataSourceLayers {
 			return method.invoke(layer);
 		}
 		catch (ReflectiveOperationException | RuntimeException ex) {
-			return null; // It says nothing.
+			return null; // The layer shows no other layer.
 		}
 	}
 

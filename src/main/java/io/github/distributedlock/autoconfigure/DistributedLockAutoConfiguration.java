@@ -20,10 +20,11 @@ import org.springframework.core.env.Environment;
  *
  * @since 1.0
  */
-// Both names of each: they moved in Spring Boot 4.
+// The old and the new name of each class: the classes moved in Spring Boot 4.
 @AutoConfiguration(afterName = { "org.springframework.boot.autoconfigure.data.redis.RedisAutoConfiguration",
 		"org.springframework.boot.data.redis.autoconfigure.DataRedisAutoConfiguration",
-		// Its advisor comes first then, and the check of the commit inside of it.
+		// Spring's transaction advisor then comes first, and the check of the commit
+		// inside of it.
 		"org.springframework.boot.autoconfigure.transaction.TransactionAutoConfiguration",
 		"org.springframework.boot.transaction.autoconfigure.TransactionAutoConfiguration",
 		"org.springframework.boot.actuate.autoconfigure.metrics.CompositeMeterRegistryAutoConfiguration",
@@ -54,8 +55,8 @@ public final class DistributedLockAutoConfiguration {
 		}
 
 		/**
-		 * The default store. Lazy, because it is not needed beside a
-		 * {@code DistributedLock} of the user's own.
+		 * The default store. Lazy, because a {@code DistributedLock} of the user needs no
+		 * store.
 		 */
 		@Bean
 		@Lazy

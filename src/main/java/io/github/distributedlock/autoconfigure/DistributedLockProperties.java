@@ -19,8 +19,8 @@ import org.springframework.boot.context.properties.source.InvalidConfigurationPr
 import org.springframework.core.env.Environment;
 
 /**
- * Configuration of distributed locks. The values are checked at start-up, where they are
- * used.
+ * Configuration of distributed locks. The values are checked at start-up, by the classes
+ * that use them.
  *
  * @param enabled Whether locks are set up. If not, annotated methods run without their
  * locks.
@@ -33,10 +33,10 @@ import org.springframework.core.env.Environment;
  * renewed while the lock is held. At least 1 second.
  * @param pollInterval Polling interval used when release notifications are unavailable.
  * @param localSlice Time for which threads of one JVM hand a lock over to each other
- * without asking Redis. Zero switches that off.
- * @param keepTime Time for which a lock stays with the JVM when nobody uses it, so that
- * its next use there asks nobody. Other JVMs that ask get it meanwhile. Zero means that
- * none stays. At most 1 minute.
+ * without asking the store. Zero switches local hand-over off.
+ * @param keepTime Time for which a lock stays with the JVM when nobody uses the lock, so
+ * that its next use there asks nobody. Other JVMs that ask get the lock meanwhile. Zero
+ * means that no lock stays. At most 1 minute.
  * @param maxKeyBytes Longest key, in bytes of UTF-8.
  * @param warnHeldAfter Hold time after which a warning is logged, with the stack that
  * acquired the lock. Not set means never.
@@ -44,11 +44,13 @@ import org.springframework.core.env.Environment;
  * Spring's own retries, and outside '@Cacheable' and '@Transactional'.
  * @param redis Locks in Redis.
  * @param jdbc Locks in a database.
- * @param stores Settings of stores of others, by the name of the store.
- * @param adapters Interfaces of others by which code can lock, each only if it is asked
- * for.
+ * @param stores Settings of stores that other libraries or the application add, by the
+ * name of the store.
+ * @param adapters Interfaces of other libraries by which code can lock, each off unless
+ * switched on.
  */
-// A misspelt name would change locks without a word: two applications share a prefix.
+// A misspelt name would change locks without a message: two applications could share a
+// prefix.
 @ConfigurationProperties(prefix = "distributed-lock", ignoreUnknownFields = false)
 record DistributedLockProperties(@DefaultValue("true") boolean enabled, @DefaultValue("redis") Set<String> backend,
 		@DefaultValue("5s") Duration waitTime, @DefaultValue("30s") Duration watchdogTimeout,
@@ -59,8 +61,8 @@ record DistributedLockProperties(@DefaultValue("true") boolean enabled, @Default
 		@DefaultValue Adapters adapters) {
 
 	/**
-	 * Hands a value to its user, who may refuse it. Spring Boot reports the refusal with
-	 * the property, its value and where that was set.
+	 * Hands a value to its consumer, which may refuse the value. Spring Boot reports the
+	 * refusal with the property, its value and the place where the value was set.
 	 */
 	static <T, R> R checked(String name, T value, Function<? super T, R> user) {
 		try {
@@ -73,7 +75,8 @@ record DistributedLockProperties(@DefaultValue("true") boolean enabled, @Default
 	}
 
 	/**
-	 * Stops the start if a number means milliseconds, where seconds are usually meant.
+	 * Stops the start if a number below 100 has no unit, in properties that are usually
+	 * set in seconds: the number would mean milliseconds.
 	 */
 	static void refuseMistakes(Environment environment) {
 		Binder binder = Binder.get(environment);
@@ -103,20 +106,21 @@ record DistributedLockProperties(@DefaultValue("true") boolean enabled, @Default
 	/**
 	 * Locks in Redis.
 	 *
-	 * @param prefix Prefix of the names of the keys in Redis. It has no braces, does not
-	 * end with a colon, and is not like the name of a companion, such as lock-waiters.
+	 * @param prefix Prefix of the names of the keys in Redis. The prefix has no braces,
+	 * does not end with a colon, and is not like the name of a companion, such as
+	 * lock-waiters.
 	 * @param commandTimeout Longest time of a command to Redis, on the connections of the
 	 * locks only.
-	 * @param replicasToAck Number of replicas that have to acknowledge a lock before it
-	 * counts as acquired. Not in a cluster. Zero means that none has to.
+	 * @param replicasToAck Number of replicas that have to acknowledge a lock before the
+	 * lock counts as acquired. Not in a cluster. Zero means that no replica has to.
 	 * @param replicaAckTimeout Longest time of the acknowledgement by replicas. Shorter
 	 * than the command timeout.
 	 * @param atomicity How a lock is compared and changed in one step. By default the
 	 * first of lua, native and transaction that the server allows. With 'best-effort', a
 	 * delayed command can change the lock of another holder.
 	 * @param signals How waiters learn of a release: 'auto' by notification, and by
-	 * polling where the server refuses that; 'pubsub' by notification, or the request
-	 * fails; 'none' by polling.
+	 * polling where the server refuses notifications; 'pubsub' by notification, or the
+	 * request fails; 'none' by polling.
 	 * @param connectionFactory Name of the RedisConnectionFactory bean that the locks
 	 * use. Needed only if there are several and none is primary.
 	 */
@@ -132,14 +136,17 @@ record DistributedLockProperties(@DefaultValue("true") boolean enabled, @Default
 	 * @param dataSource Name of the DataSource bean that leads to the database. Needed
 	 * only if there are several and none is primary.
 	 * @param table Table of the locks, with its schema if it has one: schema.table.
-	 * @param initializeSchema When to create the table at start-up if it does not exist.
+	 * @param initializeSchema When to create the table at start-up if the table does not
+	 * exist.
 	 * @param commandTimeout Longest time of a statement, on the connections of the locks
 	 * only.
 	 * @param poolSize Connections of the locks' own pool, of which two serve renewals and
-	 * notifications. Zero means that the locks use those of the DataSource, as they do
-	 * where it is no HikariDataSource or leads to an embedded database.
+	 * notifications. Zero means that the locks use connections of the DataSource. They
+	 * also do so if the DataSource is no HikariDataSource or leads to an embedded
+	 * database.
 	 * @param notifications Whether waiters learn of a release by notification, which only
-	 * PostgreSQL has. Elsewhere, and behind a pooler of transactions, by polling.
+	 * PostgreSQL has. With other databases, and behind a pooler of transactions, waiters
+	 * poll.
 	 */
 	record Jdbc(@Nullable String dataSource, @DefaultValue("distributed_lock") String table,
 			@DefaultValue("embedded") InitializeSchema initializeSchema, @DefaultValue("2s") Duration commandTimeout,
@@ -147,7 +154,8 @@ record DistributedLockProperties(@DefaultValue("true") boolean enabled, @Default
 	}
 
 	/**
-	 * When to create the table. As Spring Boot's own, which may be absent.
+	 * When to create the table. Has the values of Spring Boot's own type, which may be
+	 * absent.
 	 */
 	enum InitializeSchema {
 
@@ -169,7 +177,7 @@ record DistributedLockProperties(@DefaultValue("true") boolean enabled, @Default
 	}
 
 	/**
-	 * Interfaces of others by which code can lock, each only if it is asked for.
+	 * Interfaces of other libraries by which code can lock, each off unless switched on.
 	 *
 	 * @param jdk Whether there is a JdkLocks bean, which makes locks of
 	 * java.util.concurrent.locks.

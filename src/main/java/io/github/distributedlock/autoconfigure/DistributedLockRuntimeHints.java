@@ -9,9 +9,9 @@ import org.springframework.aot.hint.RuntimeHintsRegistrar;
 import org.springframework.aot.hint.TypeReference;
 
 /**
- * What a native image cannot see by itself: the scripts, the merging of annotations that
- * are found on other annotations, the proxy that overrides a client's configuration, and
- * the field in which Lettuce's factory keeps its servers.
+ * Registers what a native image cannot find by itself: the scripts, the merging of
+ * annotations that are found on other annotations, the proxy that overrides a client's
+ * configuration, and the field in which Lettuce's factory keeps its servers.
  */
 class DistributedLockRuntimeHints implements RuntimeHintsRegistrar {
 

@@ -23,9 +23,9 @@ import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Configuration;
 
 /**
- * The Actuator endpoint, where it is accessible and exposed. An application that has a
- * {@link io.github.distributedlock.DistributedLock} of its own, or several engines, has
- * none.
+ * The Actuator endpoint, where Actuator grants access to the endpoint and exposes it. An
+ * application that has a {@link io.github.distributedlock.DistributedLock} of its own, or
+ * several engines, has no endpoint.
  */
 @Configuration(proxyBeanMethods = false)
 @ConditionalOnClass(ConditionalOnAvailableEndpoint.class)

@@ -28,7 +28,8 @@ import org.springframework.util.ClassUtils;
 import static io.github.distributedlock.autoconfigure.DistributedLockProperties.checked;
 
 /**
- * The engine, unless the user has a {@link DistributedLock}, and its lifecycle.
+ * The engine, unless the user has a {@link DistributedLock}, and the lifecycle of the
+ * engine.
  */
 @Configuration(proxyBeanMethods = false)
 @ConditionalOnMissingBean(DistributedLock.class)
@@ -42,7 +43,8 @@ class EngineConfiguration {
 		checked("wait-time", properties.waitTime(), builder::waitTime);
 		checked("watchdog-timeout", properties.watchdogTimeout(), builder::watchdogTimeout);
 		PollInterval interval = properties.pollInterval();
-		// The shortest first by itself, so that the report names the one that is wrong.
+		// The minimum is set alone first, so that the report names the bound that is
+		// wrong.
 		checked("poll-interval.min", interval.min(), (min) -> builder.pollInterval(min, min));
 		checked("poll-interval.max", interval.max(), (max) -> builder.pollInterval(interval.min(), max));
 		checked("local-slice", properties.localSlice(), builder::localSlice);
@@ -73,7 +75,8 @@ class EngineConfiguration {
 		return new Stores.Registrar(environment);
 	}
 
-	// None where a test has put a mock of DistributedLock in the place of the engine.
+	// There is no lifecycle where a test has replaced the engine by a mock of
+	// DistributedLock.
 	@Bean
 	static @Nullable EngineLifecycle distributedLockLifecycle(ObjectProvider<LockEngine> engine, LockBackend backend,
 			ObjectProvider<DistributedLockAdvisor> advisor, ObjectProvider<StorePool> pools,
@@ -83,9 +86,9 @@ class EngineConfiguration {
 	}
 
 	/**
-	 * Carries the trace, and whatever else Micrometer knows of a thread, to what depends
-	 * on the future of an asynchronous request. Loaded only where the application has
-	 * Micrometer's library for that.
+	 * Carries the trace, and all other context that Micrometer knows of a thread, to the
+	 * code that depends on the future of an asynchronous request. Loaded only where the
+	 * application has Micrometer's library for context propagation.
 	 */
 	private static final class ContextPropagation {
 

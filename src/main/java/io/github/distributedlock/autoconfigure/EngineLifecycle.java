@@ -16,18 +16,17 @@ import org.springframework.beans.factory.ObjectProvider;
 import org.springframework.context.SmartLifecycle;
 
 /**
- * Starts the engine before all that may use it, and stops it afterwards. A stop lasts
- * until the calls have ended that run under a lock; how long that may take is up to
- * Spring. Then it closes all connections, so that a snapshot can be taken of the process
- * (Spring stops its beans before a checkpoint of CRaC, and starts them after the
- * restore). The engine's end is that of its bean.
+ * Starts the engine before all beans that may use the engine, and stops it after them. A
+ * stop lasts until the calls that run under a lock have ended; Spring limits how long
+ * that may take. The stop then closes all connections, so that a snapshot can be taken of
+ * the process (Spring stops its beans before a checkpoint of CRaC, and starts them after
+ * the restore). The engine itself is closed when its bean is destroyed.
  * <p>
- * A start asks the store first whether it allows what locks need, and what the
- * annotations ask for, so that an application whose locks could never work does not
- * start. A server that does not answer now does not keep the application from starting:
- * the first lock asks it again. It may take 5 seconds to answer, or a command timeout if
- * that is more. Annotations of beans that are made later are refused when they are
- * called.
+ * A start asks the store first whether it allows what locks and annotations need, so that
+ * an application whose locks could never work does not start. A server that does not
+ * answer now does not keep the application from starting: the first lock asks the server
+ * again. The server may take 5 seconds to answer, or a command timeout if that is more.
+ * An annotation of a bean that is made later is refused when its method is called.
  */
 final class EngineLifecycle implements SmartLifecycle {
 
@@ -89,7 +88,7 @@ final class EngineLifecycle implements SmartLifecycle {
 	}
 
 	/**
-	 * Refuses what the store does not offer, and says which other store does.
+	 * Refuses a request that the store does not offer, and names another store that does.
 	 */
 	private void checkSupport(LockRequest request) {
 		try {
@@ -117,8 +116,7 @@ final class EngineLifecycle implements SmartLifecycle {
 		if (!others.isEmpty()) {
 			return "write " + others + ", which offers that";
 		}
-		return this.backend.details().containsKey("table") // Of a database, whichever it
-															// is.
+		return this.backend.details().containsKey("table") // A database, whichever.
 				? "add redis to distributed-lock.backend and write store = \"redisLock\", which offers that" : "";
 	}
 
@@ -133,7 +131,7 @@ final class EngineLifecycle implements SmartLifecycle {
 	}
 
 	/**
-	 * How an annotation names the lock of a lifecycle bean.
+	 * Returns how an annotation names the lock of a lifecycle bean.
 	 */
 	private String storeOf(String bean) {
 		String lock = bean.substring(0, bean.length() - "Lifecycle".length());
@@ -155,7 +153,8 @@ final class EngineLifecycle implements SmartLifecycle {
 	}
 
 	/**
-	 * The end of a stop may come late, while the next start has begun.
+	 * Closes the connections, unless a start has come in between: the end of a stop may
+	 * come late, after the next start has begun.
 	 */
 	private synchronized void disconnect() {
 		if (!this.started) {
@@ -170,14 +169,15 @@ final class EngineLifecycle implements SmartLifecycle {
 	}
 
 	/**
-	 * A pause must not refuse locks to a test whose context is cached. Overrides what
-	 * Spring Framework has since 7.0.
+	 * Returns {@code false}: a pause must not refuse locks to a test whose context is
+	 * cached. Overrides a method that Spring Framework has since 7.0.
 	 */
 	public boolean isPauseable() {
 		return false;
 	}
 
-	// The engine is open from the beginning, for beans that lock before this is started.
+	// The engine accepts requests even before this lifecycle starts, for beans that lock
+	// early.
 	@Override
 	public boolean isRunning() {
 		return this.started;

@@ -14,8 +14,8 @@ import org.springframework.context.annotation.Lazy;
 import org.springframework.core.type.AnnotatedTypeMetadata;
 
 /**
- * The database of the locks, if one of the stores is there, and its table. The locks
- * start after all that prepares a database, such as Flyway and Liquibase.
+ * The database of the locks, if one of the stores is a database, and its table. The locks
+ * start after all beans that prepare a database, such as Flyway and Liquibase.
  */
 @Configuration(proxyBeanMethods = false)
 @Conditional(JdbcConfiguration.OnJdbc.class)

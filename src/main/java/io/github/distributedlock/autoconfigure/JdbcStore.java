@@ -26,9 +26,9 @@ import org.springframework.util.StringUtils;
 import static io.github.distributedlock.autoconfigure.DistributedLockProperties.checked;
 
 /**
- * Finds the application's way to its database and keeps the locks there, by connections
- * of their own where these can be had: then no transaction of the application waits for
- * one that a lock has, and no lock for one that a transaction has.
+ * Finds the application's DataSource and keeps the locks in its database. The locks have
+ * connections of their own where possible: then no transaction of the application waits
+ * for a connection that a lock has, and no lock for a connection that a transaction has.
  */
 final class JdbcStore implements StorePool, DisposableBean {
 
@@ -39,7 +39,8 @@ final class JdbcStore implements StorePool, DisposableBean {
 	private final LockBackend backend;
 
 	/**
-	 * The pool of the locks, {@code null} if they use connections of the application.
+	 * The pool of the locks, {@code null} if the locks use connections of the
+	 * application.
 	 */
 	private final @Nullable AutoCloseable pool;
 
@@ -119,20 +120,21 @@ final class JdbcStore implements StorePool, DisposableBean {
 	}
 
 	/**
-	 * Apart, since an application may have a pool of another kind, and no Hikari.
+	 * A class of its own, since an application may have a pool of another kind, and no
+	 * Hikari.
 	 */
 	private static final class Pool {
 
 		/**
-		 * Without it, H2's driver waits without end.
+		 * The timeout of H2's driver, which otherwise waits without end.
 		 */
 		private static final String H2_TIMEOUT = "NETWORK_TIMEOUT";
 
 		private static final int IDLE = 1;
 
 		/**
-		 * Sets how many connections are kept open that nobody uses, and closes those that
-		 * are there now if it is none.
+		 * Sets how many idle connections the pool keeps open. With zero, the pool also
+		 * closes its idle connections now.
 		 */
 		static void keepIdle(Object pool, int connections) {
 			HikariDataSource hikari = (HikariDataSource) pool;
@@ -152,9 +154,9 @@ final class JdbcStore implements StorePool, DisposableBean {
 				+ " where name = 'client_connection_check_interval' and version() ~* 'linux|darwin|apple|bsd|illumos'";
 
 		/**
-		 * A pool of the same connection details, unopened; none for a database that may
-		 * be another one for each pool, or a subclass, which may make connections in its
-		 * own way.
+		 * Returns an unopened pool with the same connection details, or {@code null}. An
+		 * embedded database may be another one for each pool, and a subclass of the pool
+		 * may make connections in its own way, so neither gets a second pool.
 		 */
 		static @Nullable HikariDataSource of(DataSource dataSource, int size, JdbcLockSettings settings) {
 			if (dataSource.getClass() != HikariDataSource.class) {
@@ -177,10 +179,10 @@ final class JdbcStore implements StorePool, DisposableBean {
 			pool.setAutoCommit(true);
 			pool.setReadOnly(false);
 			pool.setTransactionIsolation("TRANSACTION_READ_COMMITTED");
-			// Less than a caller waits, who else would not learn what the server has
+			// Less than a caller waits, so that the caller learns what the server has
 			// said.
 			pool.setConnectionTimeout(Math.max(250, settings.commandTimeout().toMillis() * 3 / 4));
-			// So that several dead connections are replaced within one command timeout.
+			// Several dead connections are replaced within one command timeout.
 			pool.setValidationTimeout(250);
 			if (url != null && url.startsWith("jdbc:h2:") && !url.toUpperCase(Locale.ROOT).contains(";" + H2_TIMEOUT)) {
 				pool.addDataSourceProperty(H2_TIMEOUT, String.valueOf(settings.commandTimeout().toMillis()));
@@ -188,15 +190,16 @@ final class JdbcStore implements StorePool, DisposableBean {
 			if (url != null && url.startsWith("jdbc:postgresql:") && known.getConnectionInitSql() == null) {
 				pool.setConnectionInitSql(NOTICE_CLOSED);
 			}
-			// A database that is down is no reason not to start, and listening no leak.
+			// A database that is down must not prevent the start, and a listening
+			// connection is no leak.
 			pool.setInitializationFailTimeout(-1);
 			pool.setLeakDetectionThreshold(0);
 			return pool;
 		}
 
 		/**
-		 * Opens each connection with the credentials that the pool of the application has
-		 * by then, since passwords are changed while an application runs.
+		 * Opens each connection with the credentials that the application's pool has at
+		 * that moment, since passwords are changed while an application runs.
 		 */
 		private static final class Own extends HikariDataSource {
 

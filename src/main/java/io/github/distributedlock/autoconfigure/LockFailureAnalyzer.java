@@ -18,19 +18,25 @@ import org.springframework.core.annotation.Order;
 import org.springframework.util.StringUtils;
 
 /**
- * Says why an application with locks does not start, and what to do about it. The store
- * or an annotation may be wrong. The annotation may have been asked for by injection,
- * since the bean's type has the same simple name, or the lock of a store that is not
- * configured. Jedis cannot start while a Redis Cluster or Sentinel is out of reach, since
- * its connection factory asks them when it is made. This analyzer comes before Spring
- * Boot's own, which would say to define a bean of the annotation's type.
+ * Explains why an application with locks does not start, and how to correct the cause.
+ * The cause is one of these:
+ * <ul>
+ * <li>The store or an annotation is wrong.</li>
+ * <li>A bean injects the annotation, whose type has the same simple name as that of the
+ * lock bean.</li>
+ * <li>A bean injects the lock of a store that is not configured.</li>
+ * <li>Jedis cannot start while a Redis Cluster or Sentinel is out of reach, since its
+ * connection factory asks them when the factory is made.</li>
+ * </ul>
+ * This analyzer comes before Spring Boot's own, which would advise to define a bean of
+ * the annotation's type.
  */
 @Order(Ordered.HIGHEST_PRECEDENCE)
 class LockFailureAnalyzer implements FailureAnalyzer {
 
 	private static final Class<?> ANNOTATION = io.github.distributedlock.annotation.DistributedLock.class;
 
-	// By names, since Jedis may be absent.
+	// Names of classes, since Jedis may be absent.
 	private static final String JEDIS_EXCEPTIONS = "redis.clients.jedis.exceptions.";
 
 	private static final String JEDIS_FACTORY = "org.springframework.data.redis.connection.jedis.JedisConnectionFactory";

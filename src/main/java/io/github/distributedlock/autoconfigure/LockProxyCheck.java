@@ -32,18 +32,18 @@ import org.springframework.beans.factory.support.RootBeanDefinition;
 import org.springframework.context.annotation.Role;
 
 /**
- * Ensures that no bean with annotated methods goes without its locks: that each has a
- * proxy with the lock advice, and that Spring does not call such a method on the bean
- * itself; and that the store of each annotation is there, once all singletons exist.
+ * Ensures that no bean with annotated methods goes without its locks. Each such bean must
+ * have a proxy with the lock advice, Spring must not call an annotated method on the bean
+ * itself, and the store of each annotation must be there, once all singletons exist.
  * <p>
- * As a bean post-processor it is one of the last, and sees beans as others will. Another
- * one, which is the first, remembers the beans that are created before there is an
- * auto-proxy creator. Early beans are refused once all singletons exist, and all others
- * when they are created. Instances that are registered ready-made, such as the mocks of a
- * test, are not created, and not seen.
+ * This check is one of the last bean post-processors, and sees beans as others will. A
+ * second post-processor, which is the first of all, remembers the beans that are created
+ * before there is an auto-proxy creator. Early beans are refused once all singletons
+ * exist, and all others when they are created. Instances that are registered ready-made,
+ * such as the mocks of a test, are not created, and so not checked.
  * <p>
- * Beans may be created by several threads. Invariant: a bean is in {@code early} if and
- * only if no proxy could be made for it.
+ * Several threads may create beans. Invariant: a bean is in {@code early} if and only if
+ * no proxy could be made for the bean.
  */
 @Role(BeanDefinition.ROLE_INFRASTRUCTURE)
 class LockProxyCheck implements BeanDefinitionRegistryPostProcessor, MergedBeanDefinitionPostProcessor,
@@ -56,7 +56,7 @@ class LockProxyCheck implements BeanDefinitionRegistryPostProcessor, MergedBeanD
 
 	private final Map<String, Class<?>> early = new ConcurrentHashMap<>();
 
-	// Spring gives its own before it calls anything else.
+	// Spring sets its own bean factory before any other call.
 	private DefaultListableBeanFactory beanFactory = new DefaultListableBeanFactory();
 
 	private volatile @Nullable DistributedLockAdvisor advisor;
@@ -74,7 +74,7 @@ class LockProxyCheck implements BeanDefinitionRegistryPostProcessor, MergedBeanD
 
 				@Override
 				public Object postProcessAfterInitialization(Object bean, String name) {
-					// Whether there is no auto-proxy creator yet.
+					// No advisor and no auto-proxy creator exist yet: the bean is early.
 					if (LockProxyCheck.this.advisor == null && factory.getBeanPostProcessors()
 						.stream()
 						.noneMatch(AbstractAutoProxyCreator.class::isInstance)) {
@@ -112,8 +112,8 @@ class LockProxyCheck implements BeanDefinitionRegistryPostProcessor, MergedBeanD
 	/**
 	 * Refuses a bean with locks that another bean needs before the bean is complete. The
 	 * proxy is there, but Spring gives the bean itself to the post-processors that come
-	 * afterwards, and those of schedulers and listener containers keep what they are
-	 * given. What a factory makes gets no proxy then.
+	 * afterwards, and the post-processors of schedulers and listener containers keep the
+	 * object that they are given. The product of a factory gets no proxy then.
 	 */
 	@Override
 	public Object getEarlyBeanReference(Object bean, String name) {
@@ -152,13 +152,14 @@ class LockProxyCheck implements BeanDefinitionRegistryPostProcessor, MergedBeanD
 				known.refuseAsyncInside(bean, this.beanFactory.containsBeanDefinition(ASYNC_ASPECT));
 				Class<?> target = proxy.getTargetClass();
 				if (target != null) {
-					// Refuses wrong annotations of a target that is made later, by a
-					// scoped proxy.
+					// Refuses wrong annotations of a target that a scoped proxy makes
+					// later.
 					isAnnotated(target, known);
 				}
 			}
 		}
-		// What others have made of a bean may well lead to its lock.
+		// A JDK proxy that other code has made of a bean may well lead to the bean's
+		// lock.
 		else if (!Proxy.isProxyClass(unlocked.getClass())) {
 			if (known == null) {
 				rememberEarly(bean, name);
@@ -218,7 +219,7 @@ class LockProxyCheck implements BeanDefinitionRegistryPostProcessor, MergedBeanD
 
 	/**
 	 * Looks for the lock through the proxies of Spring.
-	 * @return the object at their end if there is no lock before it, or {@code null}
+	 * @return the innermost object if no proxy has the lock, or {@code null}
 	 */
 	private static @Nullable Object unlocked(Object bean) {
 		Object object = bean;
@@ -226,15 +227,17 @@ class LockProxyCheck implements BeanDefinitionRegistryPostProcessor, MergedBeanD
 			if (Arrays.stream(proxy.getAdvisors()).anyMatch(DistributedLockAdvisor.class::isInstance)) {
 				return null;
 			}
-			// The targets of others, such as of scoped proxies, are beans of their own.
+			// Targets of other kinds of proxies, such as scoped proxies, are beans of
+			// their own.
 			object = AopProxyUtils.getSingletonTarget(object);
 		}
-		// An opaque proxy lets nobody look.
+		// An opaque proxy hides its advice and target.
 		return (object instanceof SpringProxy) ? null : object;
 	}
 
 	/*
-	 * Not if the class cannot be looked through, as one that refers to what is missing.
+	 * Returns whether a class has annotated methods. A class that cannot be inspected,
+	 * because it refers to a missing class, counts as not annotated.
 	 */
 	private static boolean isAnnotated(Class<?> type, DistributedLockAdvisor advisor) {
 		try {
@@ -246,7 +249,8 @@ class LockProxyCheck implements BeanDefinitionRegistryPostProcessor, MergedBeanD
 	}
 
 	/*
-	 * Not while it is being created: what it needs has no locks either.
+	 * Returns the advisor, or null while the advisor is being created: beans that the
+	 * advisor needs have no locks either.
 	 */
 	private @Nullable DistributedLockAdvisor advisor() {
 		DistributedLockAdvisor known = this.advisor;

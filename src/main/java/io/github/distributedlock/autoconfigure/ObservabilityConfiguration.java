@@ -20,7 +20,7 @@ import org.springframework.context.annotation.Configuration;
 
 /**
  * Meters and observations of waits, where the application has a registry for them, and
- * events of the JDK Flight Recorder, where the runtime image has it.
+ * events of the JDK Flight Recorder, where the runtime image has the recorder.
  */
 @Configuration(proxyBeanMethods = false)
 class ObservabilityConfiguration {
@@ -44,7 +44,8 @@ class ObservabilityConfiguration {
 		}
 
 		/**
-		 * Once all singletons exist, their annotated methods are known.
+		 * Registers the meters of annotated methods. All of these methods are known once
+		 * all singletons exist.
 		 */
 		@Bean
 		SmartInitializingSingleton distributedLockMetersFromTheStart(LockMeters meters,

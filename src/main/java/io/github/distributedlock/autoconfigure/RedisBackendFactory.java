@@ -14,8 +14,8 @@ import org.springframework.data.redis.connection.RedisConnectionFactory;
 import static io.github.distributedlock.autoconfigure.DistributedLockProperties.checked;
 
 /**
- * Finds the application's way to Redis and keeps the locks there. Apart from the
- * configuration, since an application may do without Spring Data Redis.
+ * Finds the application's connection to Redis and keeps the locks there. A class apart
+ * from the configuration, since an application may do without Spring Data Redis.
  */
 final class RedisBackendFactory {
 
@@ -35,7 +35,8 @@ final class RedisBackendFactory {
 						+ " or define a RedisConnectionFactory or a LockBackend bean yourself."
 						+ " For locks in a database, set distributed-lock.backend=jdbc."
 						+ " For tests, and applications of a single JVM, set distributed-lock.backend=memory.");
-		// Either may be refused for what the factory leads to.
+		// The backend may refuse either setting, depending on the servers that the
+		// factory leads to.
 		Function<Object, RedisLockBackend> backend = (setting) -> new RedisLockBackend(connectionFactory, settings);
 		return (redis.replicasToAck() > 0) ? checked("redis.replicas-to-ack", redis.replicasToAck(), backend)
 				: checked("redis.atomicity", redis.atomicity(), backend);

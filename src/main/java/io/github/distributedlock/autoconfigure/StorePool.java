@@ -1,12 +1,12 @@
 package io.github.distributedlock.autoconfigure;
 
 /**
- * Connections that are kept open for a store outside of it.
+ * Connections for a store that are kept open outside of the store.
  */
 interface StorePool {
 
 	/**
-	 * Closes connections that are idle, and keeps none open until {@link #connect()}.
+	 * Closes idle connections, and keeps none open until {@link #connect()}.
 	 */
 	void disconnect();
 

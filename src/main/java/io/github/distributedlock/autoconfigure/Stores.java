@@ -45,19 +45,20 @@ import org.springframework.util.StringUtils;
 import static io.github.distributedlock.autoconfigure.DistributedLockProperties.checked;
 
 /**
- * Makes stores. What each of them needs of libraries is loaded with it, and not before.
+ * Makes stores. The libraries that a store needs are loaded with that store, and not
+ * before.
  */
 final class Stores {
 
 	private static final Logger logger = LoggerFactory.getLogger(Stores.class);
 
 	/**
-	 * The stores of the library.
+	 * The names of the library's own stores.
 	 */
 	private static final List<String> OWN = List.of("redis", "jdbc", "memory");
 
 	/**
-	 * The end of the names of beans that make stores.
+	 * The suffix of the names of beans that make stores.
 	 */
 	private static final String FACTORY = "LockBackendFactory";
 
@@ -67,8 +68,8 @@ final class Stores {
 	}
 
 	/**
-	 * The names of the stores of an application, before it has beans. The first is the
-	 * default.
+	 * Returns the names of the stores of an application, before the application has
+	 * beans. The first is the default.
 	 */
 	static Set<String> of(Environment environment) {
 		Set<String> names = new LinkedHashSet<>();
@@ -83,7 +84,8 @@ final class Stores {
 	}
 
 	/**
-	 * Those of the library are found in either case.
+	 * Returns the name of a store: names of the library's own stores are found in upper
+	 * or lower case.
 	 */
 	private static String name(String written) {
 		return OWN.stream().filter(written::equalsIgnoreCase).findFirst().orElse(written);
@@ -97,7 +99,7 @@ final class Stores {
 	}
 
 	/**
-	 * The beans that make stores, by the names of the stores.
+	 * Returns the names of the beans that make stores, by the names of the stores.
 	 */
 	private static Map<String, String> factories(ListableBeanFactory beanFactory) {
 		Map<String, String> factories = new LinkedHashMap<>();
@@ -111,7 +113,7 @@ final class Stores {
 	}
 
 	/**
-	 * Makes the store of a name.
+	 * Makes the store that has a name.
 	 */
 	static LockBackend create(String name, DistributedLockProperties properties, ListableBeanFactory beanFactory,
 			Environment environment) {
@@ -130,7 +132,7 @@ final class Stores {
 	}
 
 	/**
-	 * The stores of the library.
+	 * Makes the library's own stores.
 	 */
 	@Configuration(proxyBeanMethods = false)
 	static class Own {
@@ -174,9 +176,9 @@ final class Stores {
 	}
 
 	/**
-	 * The bean that leads to a store: the one that a property names, or the only or
-	 * primary one.
-	 * @throws LockBackendException if there is none
+	 * Returns the bean that leads to a store: the bean that a property names, or the only
+	 * or primary one.
+	 * @throws LockBackendException if there is no such bean
 	 */
 	static <T> T bean(Class<T> type, String property, @Nullable String name, ListableBeanFactory beanFactory,
 			String missing, String remedy) {
@@ -207,8 +209,9 @@ final class Stores {
 	}
 
 	/**
-	 * Hands a command timeout to the settings of a store, unless it is longer than the
-	 * lease, and warns if a few of it are.
+	 * Hands a command timeout to the settings of a store. Refuses a timeout that is
+	 * longer than the lease, and warns if five timeouts are at least as long as the
+	 * lease.
 	 */
 	static <S> S timeout(String store, Duration timeout, Duration lease, Function<Duration, S> settings) {
 		S accepted = settings.apply(timeout);
@@ -235,9 +238,9 @@ final class Stores {
 	/**
 	 * Gives each store beside the default one an engine, which is injected by its name
 	 * only. The engine of the default store has such a name, too. Where locks are in
-	 * memory only, as in tests, that engine stands in for every store. Runs when all
-	 * beans of the application are known, so that one that has such a name stays what it
-	 * is.
+	 * memory only, as in tests, that engine stands in for every store. The registrar runs
+	 * when all beans of the application are known, and leaves a bean that already has
+	 * such a name unchanged.
 	 */
 	static final class Registrar implements BeanDefinitionRegistryPostProcessor {
 
@@ -314,7 +317,7 @@ final class Stores {
 
 	/**
 	 * Refuses a parameter that has the name of a lock which is injected by a qualifier
-	 * only: Spring would inject the default lock there, without a word.
+	 * only: Spring would inject the default lock there, without a message.
 	 */
 	static final class InjectionCheck implements MergedBeanDefinitionPostProcessor {
 
@@ -337,7 +340,8 @@ final class Stores {
 		}
 
 		/**
-		 * Returns what Spring certainly calls to make the bean, with what it injects.
+		 * Returns the constructors or the factory method that Spring certainly calls to
+		 * make the bean.
 		 */
 		private static Stream<? extends Executable> callables(RootBeanDefinition definition, Class<?> type) {
 			Method factory = definition.getResolvedFactoryMethod();
@@ -353,7 +357,7 @@ final class Stores {
 						: Stream.of(all).filter((each) -> each.isAnnotationPresent(Autowired.class));
 			}
 			catch (LinkageError ex) {
-				return Stream.empty(); // A parameter is of a class that is not there.
+				return Stream.empty(); // The class of a parameter is missing.
 			}
 		}
 

@@ -16,18 +16,18 @@ import io.github.distributedlock.LockRequest;
 import io.github.distributedlock.LockStatus;
 
 /**
- * What {@code distributed-lock.enabled=false} puts in the place of the engine: it grants
- * every request at once, without any I/O, and excludes no other request. Its handles are
- * held until they are closed, so that code which asks its
+ * The lock that {@code distributed-lock.enabled=false} puts in the place of the engine.
+ * Grants every request at once, without any I/O, and excludes no other request. A handle
+ * is held until it is closed, so that code which asks for its
  * {@linkplain LockHandle#current() current lock} goes on as before.
  * <p>
- * It refuses fenced requests. A token that it made up could be greater than all that the
+ * Fenced requests are refused. A made-up token could be greater than all tokens that the
  * store will ever give out, and would lock the guarded data against real holders.
  */
 final class SwitchedOffLock implements DistributedLock {
 
 	/**
-	 * The longest that any lease may be asked for.
+	 * The longest lease that a request may ask for.
 	 */
 	private static final Duration FOREVER = Duration.ofDays(365);
 
@@ -81,7 +81,8 @@ final class SwitchedOffLock implements DistributedLock {
 	}
 
 	/**
-	 * Current on the thread that asked for it, unless detached, until it is closed.
+	 * The handle of a request. Unless detached, the handle is current on the thread that
+	 * made the request, until it is closed.
 	 */
 	private record Handle(List<String> keys, AtomicBoolean closed) implements LockHandle {
 
@@ -126,7 +127,7 @@ final class SwitchedOffLock implements DistributedLock {
 
 		@Override
 		public LockHandle onLost(Runnable action) {
-			return this; // It is never lost.
+			return this; // The lock is never lost.
 		}
 
 		@Override

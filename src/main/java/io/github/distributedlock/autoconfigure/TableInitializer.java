@@ -31,16 +31,17 @@ import org.springframework.jdbc.datasource.init.ScriptException;
 import static io.github.distributedlock.autoconfigure.DistributedLockProperties.checked;
 
 /**
- * Creates the table of the locks by the script of its platform. A database that has none
- * is refused by the store, by its name.
+ * Creates the table of the locks by the script of its platform. If there is no script for
+ * a database, the store refuses the database by its name.
  */
 final class TableInitializer extends DataSourceScriptDatabaseInitializer {
 
 	private static final String SCRIPT = "classpath:io/github/distributedlock/backend/jdbc/schema-%s.sql";
 
 	/**
-	 * PostgreSQL refuses all but one of those that create a table at the same time, and
-	 * knows the table at the next attempt.
+	 * Number of attempts to create the table. If several JVMs create the table at the
+	 * same time, PostgreSQL refuses all but one of them, and knows the table at the next
+	 * attempt.
 	 */
 	private static final int ATTEMPTS = 3;
 
@@ -118,7 +119,7 @@ final class TableInitializer extends DataSourceScriptDatabaseInitializer {
 	}
 
 	/**
-	 * Lets the store say why it has no connection, and what to do.
+	 * Lets the store report why there is no connection, and the remedy.
 	 */
 	private void requireConnection() {
 		try (JdbcLockBackend store = new JdbcLockBackend(
@@ -129,7 +130,8 @@ final class TableInitializer extends DataSourceScriptDatabaseInitializer {
 	}
 
 	/**
-	 * A user without the right to create is refused also if there is nothing to create.
+	 * Returns whether the table exists. A user without the right to create is refused
+	 * also if there is nothing to create.
 	 */
 	private boolean isThere() {
 		try {

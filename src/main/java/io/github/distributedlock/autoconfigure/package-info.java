@@ -1,6 +1,6 @@
 /**
- * Binds, wires and explains: all that Spring Boot needs to know of this library. API are
- * the properties by their names, the auto-configuration by its own, and the annotation
+ * Binds, wires and explains: all that Spring Boot needs to know of this library. The API
+ * consists of the property names, the name of the auto-configuration, and the annotation
  * for tests of slices.
  */
 @NullMarked
