@@ -23,7 +23,7 @@ import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Configuration;
 
 /**
- * The Actuator endpoint, where Actuator grants access to the endpoint and exposes it. An
+ * The Actuator endpoint, if Actuator exposes the endpoint and grants access. An
  * application that has a {@link io.github.distributedlock.DistributedLock} of its own, or
  * several engines, has no endpoint.
  */

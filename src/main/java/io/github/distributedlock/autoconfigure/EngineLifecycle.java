@@ -16,11 +16,11 @@ import org.springframework.beans.factory.ObjectProvider;
 import org.springframework.context.SmartLifecycle;
 
 /**
- * Starts the engine before all beans that may use the engine, and stops it after them. A
- * stop lasts until the calls that run under a lock have ended; Spring limits how long
- * that may take. The stop then closes all connections, so that a snapshot can be taken of
- * the process (Spring stops its beans before a checkpoint of CRaC, and starts them after
- * the restore). The engine itself is closed when its bean is destroyed.
+ * Starts the engine before all beans that may use the engine, and stops the engine after
+ * them. A stop lasts until the calls that run under a lock have ended; Spring limits how
+ * long that may take. The stop then closes all connections, so that a snapshot can be
+ * taken of the process (Spring stops its beans before a checkpoint of CRaC, and starts
+ * them after the restore). The engine itself is closed when its bean is destroyed.
  * <p>
  * A start asks the store first whether it allows what locks and annotations need, so that
  * an application whose locks could never work does not start. A server that does not

@@ -148,7 +148,7 @@ final class JdbcStore implements StorePool, DisposableBean {
 		/**
 		 * Lets PostgreSQL end the session of a JVM that has died while its statement
 		 * waits for a lock. Older servers do not have the setting, and Windows refuses
-		 * it.
+		 * the setting.
 		 */
 		private static final String NOTICE_CLOSED = "select set_config(name, '1000', false) from pg_settings"
 				+ " where name = 'client_connection_check_interval' and version() ~* 'linux|darwin|apple|bsd|illumos'";

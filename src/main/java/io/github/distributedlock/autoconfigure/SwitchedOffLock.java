@@ -18,8 +18,8 @@ import io.github.distributedlock.LockStatus;
 /**
  * The lock that {@code distributed-lock.enabled=false} puts in the place of the engine.
  * Grants every request at once, without any I/O, and excludes no other request. A handle
- * is held until it is closed, so that code which asks for its
- * {@linkplain LockHandle#current() current lock} goes on as before.
+ * is held until closed, so that code which asks for its {@linkplain LockHandle#current()
+ * current lock} goes on as before.
  * <p>
  * Fenced requests are refused. A made-up token could be greater than all tokens that the
  * store will ever give out, and would lock the guarded data against real holders.
@@ -82,7 +82,7 @@ final class SwitchedOffLock implements DistributedLock {
 
 	/**
 	 * The handle of a request. Unless detached, the handle is current on the thread that
-	 * made the request, until it is closed.
+	 * made the request, until closed.
 	 */
 	private record Handle(List<String> keys, AtomicBoolean closed) implements LockHandle {
 

@@ -32,7 +32,7 @@ import static io.github.distributedlock.autoconfigure.DistributedLockProperties.
 
 /**
  * Creates the table of the locks by the script of its platform. If there is no script for
- * a database, the store refuses the database by its name.
+ * a database, the store refuses that database by name.
  */
 final class TableInitializer extends DataSourceScriptDatabaseInitializer {
 

@@ -31,31 +31,34 @@ import io.github.distributedlock.LockUpgradeException;
  * }
  * </pre>
  *
- * They are reentrant, and do what {@link java.util.concurrent.locks.ReentrantLock} and
- * {@link java.util.concurrent.locks.ReentrantReadWriteLock} do, with these differences:
+ * The locks are reentrant, and behave like
+ * {@link java.util.concurrent.locks.ReentrantLock} and
+ * {@link java.util.concurrent.locks.ReentrantReadWriteLock}, with these differences:
  * <ul>
  * <li>A lock can be lost. Then {@code unlock} throws an
  * {@link IllegalMonitorStateException} with a {@link LockLostException} as its cause, if
- * that is known: where another thread of the JVM waits, it asks the store nothing, as
- * {@link io.github.distributedlock.LockHandle#release()} says. Before that, all that
- * acquires the lock, for reading or writing, throws the {@code LockLostException}.
+ * the loss is known: where another thread of the JVM waits, {@code unlock} does not ask
+ * the store, as {@link io.github.distributedlock.LockHandle#release()} says. Until
+ * {@code unlock}, each method that acquires the lock, for reading or writing, throws the
+ * {@code LockLostException}.
  * <li>A lock whose {@link io.github.distributedlock.LockHandle} was closed is not held:
- * {@code unlock} throws an {@code IllegalMonitorStateException}, and what acquires it
- * before that an {@link IllegalStateException}.
+ * {@code unlock} throws an {@code IllegalMonitorStateException}, and until then each
+ * method that acquires the lock throws an {@link IllegalStateException}.
  * <li>If the store fails, {@code tryLock} throws a
- * {@link io.github.distributedlock.LockBackendException}, with a wait time when that is
- * over. {@code lock} and {@code lockInterruptibly} wait until the store works again, and
- * throw it only if the store refuses.
+ * {@link io.github.distributedlock.LockBackendException}; with a wait time, when that
+ * time is over. {@code lock} and {@code lockInterruptibly} wait until the store works
+ * again, and throw the exception only if the store refuses.
  * <li>{@code tryLock} of a reader does not overtake a writer that waits, and nobody takes
- * a lock that is reserved for a waiter: it returns {@code false}.
+ * a lock that is reserved for a waiter: in both cases {@code tryLock} returns
+ * {@code false}.
  * <li>A thread that has the read lock and asks for the write lock does not wait for
  * itself: {@code tryLock} returns {@code false} at once, and {@code lock} and
  * {@code lockInterruptibly} throw a {@link LockUpgradeException}.
  * <li>{@code newCondition} throws an {@link UnsupportedOperationException}.
  * </ul>
  * All locks of one key that come from the same {@code JdkLocks} are one lock, and cost
- * nothing to keep or to make again. A thread that has the lock re-enters it as it is,
- * whatever the request says. Safe for use by many threads.
+ * nothing to keep or to make again. A thread that has the lock re-enters the lock as
+ * held, whatever the new request says. Safe for use by many threads.
  *
  * @since 1.0
  */
@@ -66,15 +69,15 @@ public final class JdkLocks {
 	private final ThreadHolds holds = new ThreadHolds();
 
 	/**
-	 * Creates it.
-	 * @param distributedLock what acquires and releases
+	 * Creates the factory of locks.
+	 * @param distributedLock acquires and releases the locks
 	 */
 	public JdkLocks(DistributedLock distributedLock) {
 		this.distributedLock = Objects.requireNonNull(distributedLock, "distributedLock");
 	}
 
 	/**
-	 * The exclusive lock of a key.
+	 * Returns the exclusive lock of a key.
 	 * @param key the key
 	 * @return the lock
 	 */
@@ -83,8 +86,8 @@ public final class JdkLocks {
 	}
 
 	/**
-	 * The lock that a request describes, such as a fair one.
-	 * @param request how to lock, and what. Each method of the lock says how long to
+	 * Returns the lock that a request describes, such as a fair one.
+	 * @param request the keys to lock, and how. Each method of the lock says how long to
 	 * wait, and whether an interrupt ends the wait
 	 * @return the lock
 	 * @throws IllegalArgumentException if the request has a wait time or is detached
@@ -101,7 +104,7 @@ public final class JdkLocks {
 	}
 
 	/**
-	 * The read lock and the write lock of a key.
+	 * Returns the read lock and the write lock of a key.
 	 * @param key the key
 	 * @return the locks
 	 */
@@ -110,9 +113,9 @@ public final class JdkLocks {
 	}
 
 	/**
-	 * The read lock and the write lock that a request describes. Fair and fenced are for
-	 * the write lock only: readers queue up behind all writers that wait as it is.
-	 * @param request how to lock, and what, whatever its mode
+	 * Returns the read lock and the write lock that a request describes. Fair and fenced
+	 * apply to the write lock only: readers always queue up behind all writers that wait.
+	 * @param request the keys to lock, and how; its mode is ignored
 	 * @return the locks
 	 * @throws IllegalArgumentException if the request has a wait time or is detached
 	 */
@@ -130,7 +133,7 @@ public final class JdkLocks {
 	}
 
 	/**
-	 * What a request describes, as a {@link Lock}. Safe for use by many threads.
+	 * The lock that a request describes. Safe for use by many threads.
 	 */
 	private final class KeyLock implements Lock {
 
@@ -148,14 +151,14 @@ public final class JdkLocks {
 		@Override
 		public void lock() {
 			while (!acquire(this.request.waitTime(LONGEST).interruptible(false))) {
-				// Once more.
+				// 365 days are over: wait again.
 			}
 		}
 
 		@Override
 		public void lockInterruptibly() throws InterruptedException {
 			while (!acquireInterruptibly(LONGEST)) {
-				// Once more.
+				// 365 days are over: wait again.
 			}
 		}
 

@@ -14,34 +14,34 @@ import io.github.distributedlock.LockRequest;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What each thread holds by the locks of one {@link JdkLocks}, and how often. A thread
- * sees and changes only what it holds itself.
+ * Knows which locks of one {@link JdkLocks} each thread holds, and how often. A thread
+ * sees and changes only its own holds.
  * <p>
  * Invariants: a thread that holds nothing keeps nothing. A thread that has ended is
- * forgotten before the number of threads has doubled. No handle is closed here before the
- * lock was unlocked as often as it was locked. Others may close it.
+ * forgotten before the number of threads has doubled. This class closes no handle before
+ * the lock was unlocked as often as it was locked. Other code may close a handle.
  */
 final class ThreadHolds {
 
 	private static final int FEW = 64;
 
 	/**
-	 * By thread, and not at the thread: one that outlives the application would keep what
-	 * it never unlocks, and so the class loader.
+	 * The holds by thread. They are not kept in a thread-local: a thread that outlives
+	 * the application would keep what the thread never unlocks, and so the class loader.
 	 */
 	private final Map<Thread, Map<Name, Hold>> holds = new ConcurrentHashMap<>();
 
 	/**
-	 * So many threads may be kept until those are looked for that have ended.
+	 * The number of threads at which threads that have ended are removed.
 	 */
 	private volatile int most = FEW;
 
 	/**
-	 * Counts one more, if the thread holds that lock.
-	 * @return whether it does
+	 * Counts one more, if the thread holds the lock.
+	 * @return whether the thread holds the lock
 	 * @throws LockLostException if the thread has lost what it holds of the same keys, in
-	 * whichever mode: it would acquire another lock inside of the lost one
-	 * @throws IllegalStateException if its handle was closed
+	 * whichever mode: the thread would acquire another lock inside of the lost one
+	 * @throws IllegalStateException if the handle of the hold was closed
 	 */
 	boolean reenter(LockRequest request) {
 		Map<Name, Hold> held = this.holds.get(Thread.currentThread());
@@ -72,9 +72,9 @@ final class ThreadHolds {
 
 	/**
 	 * Counts one less, and releases the lock with the last.
-	 * @return whether the thread had it
-	 * @throws IllegalMonitorStateException if it was not held until now; the cause says
-	 * why
+	 * @return whether the thread had the lock
+	 * @throws IllegalMonitorStateException if the lock was not held until now; the cause
+	 * says why
 	 */
 	boolean exit(LockRequest request) {
 		Map<Name, Hold> held = this.holds.get(Thread.currentThread());
@@ -114,7 +114,7 @@ final class ThreadHolds {
 	}
 
 	/**
-	 * What makes two locks the same.
+	 * Identifies a lock: two locks with the same keys and mode are the same lock.
 	 */
 	private record Name(Set<String> keys, LockMode mode) {
 

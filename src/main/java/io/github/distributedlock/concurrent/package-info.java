@@ -1,6 +1,6 @@
 /**
- * The locks of {@link java.util.concurrent.locks} over keys, for code that is written for
- * those interfaces.
+ * Implements the interfaces of {@link java.util.concurrent.locks} with locks of keys, for
+ * code that is written for those interfaces.
  */
 @NullMarked
 package io.github.distributedlock.concurrent;

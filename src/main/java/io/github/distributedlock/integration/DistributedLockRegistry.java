@@ -9,13 +9,14 @@ import io.github.distributedlock.concurrent.JdkLocks;
 import org.springframework.integration.support.locks.LockRegistry;
 
 /**
- * Spring Integration's {@link LockRegistry}, of its version 6.5 and later. What its locks
- * do is described at {@link JdkLocks}. Safe for use by many threads.
+ * A {@link LockRegistry} for Spring Integration 6.5 and later. {@link JdkLocks} describes
+ * the behaviour of the registry's locks. Safe for use by many threads.
  *
  * @since 1.0
  * @see RenewableDistributedLockRegistry
  */
-// Raw, since it has no type parameter before 7.0: so one class is for all versions.
+// A raw type, since LockRegistry has no type parameter before 7.0: so one class is for
+// all versions.
 @SuppressWarnings("rawtypes")
 public final class DistributedLockRegistry implements LockRegistry {
 
@@ -24,16 +25,16 @@ public final class DistributedLockRegistry implements LockRegistry {
 	private final JdkLocks locks;
 
 	/**
-	 * Creates it.
-	 * @param distributedLock what acquires and releases
+	 * Creates the registry.
+	 * @param distributedLock acquires and releases the locks
 	 */
 	public DistributedLockRegistry(DistributedLock distributedLock) {
 		this.locks = new JdkLocks(distributedLock);
 	}
 
 	/**
-	 * A lock of a key. All that are obtained by equal keys are one lock: what a thread
-	 * locks by one of them, it may unlock by another.
+	 * Returns the lock of a key. All locks that are obtained by equal keys are one lock:
+	 * a thread that has locked one of them may unlock another.
 	 * @param lockKey the key, a string
 	 * @return the lock
 	 * @throws IllegalArgumentException if the key is no string, or a blank one
@@ -44,7 +45,7 @@ public final class DistributedLockRegistry implements LockRegistry {
 	}
 
 	/**
-	 * What a registry asks for when its lock of a key is locked.
+	 * Returns the request that a registry makes when the lock of a key is locked.
 	 * @throws IllegalArgumentException if the key is no string, or a blank one
 	 */
 	static LockRequest request(Object lockKey) {

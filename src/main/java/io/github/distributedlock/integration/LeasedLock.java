@@ -11,8 +11,8 @@ import io.github.distributedlock.concurrent.JdkLocks;
 import org.springframework.integration.support.locks.DistributedLock;
 
 /**
- * Adds locks with a lease of their own, which is not renewed, to that of a request. Safe
- * for use by many threads.
+ * A lock that can also be taken with a lease of its own, which is not renewed. Without
+ * such a lease the lock follows its request. Safe for use by many threads.
  */
 final class LeasedLock implements DistributedLock {
 
@@ -39,7 +39,8 @@ final class LeasedLock implements DistributedLock {
 	}
 
 	/**
-	 * The same lock to the thread that holds it.
+	 * Returns a lock with a fixed lease, which is the same lock to the thread that holds
+	 * this one.
 	 */
 	private Lock leased(Duration ttl) {
 		return this.locks.lock(this.request.leaseTime(ttl));

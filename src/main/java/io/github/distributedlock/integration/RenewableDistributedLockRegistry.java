@@ -12,11 +12,11 @@ import org.springframework.integration.support.locks.DistributedLock;
 import org.springframework.integration.support.locks.RenewableLockRegistry;
 
 /**
- * Spring Integration's {@link RenewableLockRegistry} of {@link DistributedLock}s, which
- * it has since version 7.0. What its locks do is described at {@link JdkLocks}. One that
- * is locked with a time to live is not renewed, unless {@code renewLock} is called; one
- * that is locked without is renewed until it is unlocked. A lock that is re-entered keeps
- * its time to live. Safe for use by many threads.
+ * A {@link RenewableLockRegistry} of {@link DistributedLock}s, for Spring Integration 7.0
+ * and later. {@link JdkLocks} describes the behaviour of the registry's locks. A lock
+ * that is locked with a time to live is not renewed, unless {@code renewLock} is called;
+ * a lock that is locked without a time to live is renewed until the lock is unlocked. A
+ * lock that is re-entered keeps its time to live. Safe for use by many threads.
  *
  * @since 1.0
  * @see DistributedLockRegistry
@@ -30,11 +30,11 @@ public final class RenewableDistributedLockRegistry implements RenewableLockRegi
 	private final Duration timeToLive;
 
 	/**
-	 * Creates it.
-	 * @param distributedLock what acquires and releases
+	 * Creates the registry.
+	 * @param distributedLock acquires and releases the locks
 	 * @param timeToLive for how long {@link #renewLock(Object)} renews, from 100
 	 * milliseconds to 365 days
-	 * @throws IllegalArgumentException if it is out of that range
+	 * @throws IllegalArgumentException if the time to live is out of that range
 	 */
 	public RenewableDistributedLockRegistry(io.github.distributedlock.DistributedLock distributedLock,
 			Duration timeToLive) {
@@ -45,8 +45,8 @@ public final class RenewableDistributedLockRegistry implements RenewableLockRegi
 	}
 
 	/**
-	 * A lock of a key. All that are obtained by equal keys are one lock: what a thread
-	 * locks by one of them, it may unlock by another.
+	 * Returns the lock of a key. All locks that are obtained by equal keys are one lock:
+	 * a thread that has locked one of them may unlock another.
 	 * @param lockKey the key, a string
 	 * @return the lock
 	 * @throws IllegalArgumentException if the key is no string, or a blank one
@@ -58,10 +58,10 @@ public final class RenewableDistributedLockRegistry implements RenewableLockRegi
 
 	/**
 	 * Makes the lease of a lock last at least the registry's time to live from now. Never
-	 * shortens it.
+	 * shortens the lease.
 	 * @param lockKey the key of a lock that the calling thread holds
-	 * @throws IllegalMonitorStateException if the thread does not hold it
-	 * @throws IllegalStateException if the thread has lost it
+	 * @throws IllegalMonitorStateException if the thread does not hold the lock
+	 * @throws IllegalStateException if the thread has lost the lock
 	 * @throws io.github.distributedlock.LockBackendException if the store failed
 	 */
 	@Override
@@ -70,12 +70,13 @@ public final class RenewableDistributedLockRegistry implements RenewableLockRegi
 	}
 
 	/**
-	 * Makes the lease of a lock last at least a time from now. Never shortens it.
+	 * Makes the lease of a lock last at least a given time from now. Never shortens the
+	 * lease.
 	 * @param lockKey the key of a lock that the calling thread holds
 	 * @param ttl the time, from 100 milliseconds to 365 days
-	 * @throws IllegalArgumentException if it is out of that range
-	 * @throws IllegalMonitorStateException if the thread does not hold it
-	 * @throws IllegalStateException if the thread has lost it
+	 * @throws IllegalArgumentException if the time is out of that range
+	 * @throws IllegalMonitorStateException if the thread does not hold the lock
+	 * @throws IllegalStateException if the thread has lost the lock
 	 * @throws io.github.distributedlock.LockBackendException if the store failed
 	 */
 	@Override

@@ -1,5 +1,5 @@
 /**
- * The locks of Spring Integration.
+ * Provides lock registries for Spring Integration.
  */
 @NullMarked
 package io.github.distributedlock.integration;

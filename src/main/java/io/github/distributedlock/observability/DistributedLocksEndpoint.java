@@ -22,15 +22,16 @@ import org.springframework.boot.actuate.endpoint.annotation.Endpoint;
 import org.springframework.boot.actuate.endpoint.annotation.ReadOperation;
 
 /**
- * Actuator endpoint of the locks: what this JVM holds and waits for, or what the store
- * knows of one key. It only reads: a lock that is taken away from its holder protects
- * nothing. Safe for use by many threads.
+ * Actuator endpoint of the locks: shows what this JVM holds and waits for, or what the
+ * store knows of one key. The endpoint only reads: a lock that is taken away from its
+ * holder protects nothing. Safe for use by many threads.
  * <p>
  * Keys, owner tokens and names of threads may be personal data: they are hidden unless
- * {@code show-values} says otherwise. The key that is asked for is not: the caller knows
- * it.
+ * {@code show-values} says otherwise. The key in the question is not hidden, since the
+ * caller knows that key.
  * <p>
- * No API: public only for the auto-configuration, and for Actuator, which calls it.
+ * No API: public only for the auto-configuration, and for Actuator, which calls the
+ * endpoint.
  */
 @Endpoint(id = "distributedlocks")
 @RegisterReflectionForBinding({ LocksDescriptor.class, KeyDescriptor.class })
@@ -62,15 +63,16 @@ public final class DistributedLocksEndpoint {
 	}
 
 	/**
-	 * Describes this JVM's locks, without asking the store, or, if there is a key, asks
-	 * the store about it.
+	 * Describes this JVM's locks without asking the store or, if a key is given, asks the
+	 * store about that key.
 	 * @param key the key, or {@code null}
 	 * @return the description
 	 * @throws InvalidEndpointRequestException if there cannot be such a key, or the store
-	 * cannot be asked about one
+	 * cannot be asked about a key
 	 * @throws IllegalStateException if the store has failed
 	 */
-	// Each line of Spring Boot knows one of these as the mark of an optional parameter.
+	// Each line of Spring Boot knows one of these annotations as the mark of an optional
+	// parameter.
 	@SuppressWarnings("deprecation")
 	@ReadOperation
 	public OperationResponseBody locks(@org.springframework.lang.Nullable @Nullable String key) {
@@ -93,8 +95,8 @@ public final class DistributedLocksEndpoint {
 	}
 
 	/**
-	 * What the store said, which is logged, too. It names the key and the server, so it
-	 * is a value.
+	 * Logs a failure of the store, and returns its message. The message names the key and
+	 * the server, so the message is a value that may be hidden.
 	 * @param showsValues whether values are shown
 	 */
 	String error(LockBackendException failure, boolean showsValues) {

@@ -14,11 +14,12 @@ import org.springframework.boot.actuate.endpoint.web.WebEndpointResponse;
 import org.springframework.boot.actuate.endpoint.web.annotation.EndpointWebExtension;
 
 /**
- * What {@link DistributedLocksEndpoint} does over HTTP: it checks the rights of the
- * caller before it shows values, and a store that has failed is {@code 503}. Safe for use
- * by many threads.
+ * The behaviour of {@link DistributedLocksEndpoint} over HTTP: the extension checks the
+ * rights of the caller before showing values, and answers {@code 503} if the store has
+ * failed. Safe for use by many threads.
  * <p>
- * No API: public only for the auto-configuration, and for Actuator, which calls it.
+ * No API: public only for the auto-configuration, and for Actuator, which calls the
+ * extension.
  */
 @EndpointWebExtension(endpoint = DistributedLocksEndpoint.class)
 public final class DistributedLocksWebExtension {
@@ -43,13 +44,14 @@ public final class DistributedLocksWebExtension {
 	}
 
 	/**
-	 * Describes this JVM's locks, without asking the store, or, if there is a key, asks
-	 * the store about it.
-	 * @param securityContext who asks
+	 * Describes this JVM's locks without asking the store or, if a key is given, asks the
+	 * store about that key.
+	 * @param securityContext the caller
 	 * @param key the key, or {@code null}
 	 * @return the description
 	 */
-	// Each line of Spring Boot knows one of these as the mark of an optional parameter.
+	// Each line of Spring Boot knows one of these annotations as the mark of an optional
+	// parameter.
 	@SuppressWarnings("deprecation")
 	@ReadOperation
 	public WebEndpointResponse<Object> locks(SecurityContext securityContext,

@@ -19,14 +19,14 @@ import org.jspecify.annotations.Nullable;
  * Events of the JDK Flight Recorder, which are off unless a recording enables them. Safe
  * for use by many threads.
  * <p>
- * No API: public only for the auto-configuration, which registers it where the runtime
- * image has the module {@code jdk.jfr}.
+ * No API: public only for the auto-configuration, which registers this listener where the
+ * runtime image has the module {@code jdk.jfr}.
  */
 public final class FlightRecorderEvents implements LockListener {
 
 	/*
-	 * Never recorded, only asked whether such events are: an event that is off is not
-	 * even made.
+	 * These events are never recorded. They only tell whether events of their type are
+	 * enabled: no object is made for an event that is off.
 	 */
 
 	private static final LockAcquire ACQUIRE = new LockAcquire();
@@ -73,7 +73,7 @@ public final class FlightRecorderEvents implements LockListener {
 	}
 
 	/**
-	 * A request has its lock, or a key was busy for as long as it could wait.
+	 * A request has its lock, or a key was busy for as long as the request could wait.
 	 */
 	@Name("io.github.distributedlock.LockAcquire")
 	@Label("Distributed Lock Acquire")
@@ -106,7 +106,7 @@ public final class FlightRecorderEvents implements LockListener {
 	}
 
 	/**
-	 * What both ends of a hold say.
+	 * The fields of both ends of a hold: release and loss.
 	 */
 	@Category("Distributed Lock")
 	@Enabled(false)
@@ -138,8 +138,8 @@ public final class FlightRecorderEvents implements LockListener {
 	}
 
 	/**
-	 * A key is no longer held although nobody gave it back. On a thread of the engine, so
-	 * that the stack says nothing.
+	 * A key is no longer held although nobody gave the key back. The event has no stack,
+	 * since a thread of the engine records the loss.
 	 */
 	@Name("io.github.distributedlock.LockLost")
 	@Label("Distributed Lock Lost")

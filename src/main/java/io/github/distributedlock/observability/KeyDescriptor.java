@@ -10,20 +10,21 @@ import io.github.distributedlock.LockStatus.Waiter;
 import org.springframework.boot.actuate.endpoint.OperationResponseBody;
 
 /**
- * A key, as the endpoint shows it.
+ * A key, as shown by the endpoint.
  *
- * @param key the key as it was asked for, which whoever asks knows
- * @param free whether it has no holder
- * @param heldHere whether this JVM holds it
- * @param holders those for which it is busy
- * @param waiters those that wait, first the one that came first
+ * @param key the key as the caller wrote it, which is therefore not hidden
+ * @param free whether the key has no holder
+ * @param heldHere whether this JVM holds the key
+ * @param holders the holders for which the key is busy
+ * @param waiters the waiters, first the one that came first
  */
 record KeyDescriptor(String key, boolean free, boolean heldHere, List<Holder> holders,
 		List<Waiter> waiters) implements OperationResponseBody {
 
 	/**
 	 * Describes a key.
-	 * @param shown what is shown of a value, given the name of the field
+	 * @param shown returns the text that is shown for a value, given the name of the
+	 * field
 	 */
 	static KeyDescriptor of(LockStatus status, BinaryOperator<String> shown) {
 		return new KeyDescriptor(status.key(), status.isFree(), status.heldHere(),

@@ -20,13 +20,14 @@ import io.micrometer.core.instrument.Tags;
 import io.micrometer.core.instrument.Timer;
 
 /**
- * Counts and times locks. Every meter but the gauges has the tag {@code name}, the name
- * of the request.
+ * Counts and times locks. Every meter but the gauges and
+ * {@code distributed.lock.kept.taken} has the tag {@code name}, the name of the request.
  * <ul>
  * <li>{@code distributed.lock.acquire}: how long requests waited; {@code outcome} is
  * {@code acquired} or {@code busy}. A request that fails is neither.</li>
- * <li>{@code distributed.lock.held}: from having a key to giving it back or losing it. It
- * counts twice if it was handed over inside the JVM before it was found to be lost.</li>
+ * <li>{@code distributed.lock.held}: the time from getting a key to giving the key back
+ * or losing it. A key that is handed over inside the JVM before the loss is found counts
+ * twice.</li>
  * <li>{@code distributed.lock.lost}: keys no longer held although nobody gave them back,
  * by {@code reason}.</li>
  * <li>{@code distributed.lock.renewed.late}: leases nearly lost.</li>
@@ -36,10 +37,10 @@ import io.micrometer.core.instrument.Timer;
  * locks that are held and of the requests that wait, until the engine is closed.</li>
  * <li>{@code distributed.lock.kept} and {@code distributed.lock.kept.taken}: a gauge of
  * the locks that stay although nobody uses them, and how many requests have taken such a
- * lock. Without a name, as those gauges are.</li>
+ * lock.</li>
  * </ul>
- * No API: public only for the auto-configuration, which registers it where there is a
- * {@link MeterRegistry}.
+ * No API: public only for the auto-configuration, which registers this listener where
+ * there is a {@link MeterRegistry}.
  */
 public final class LockMeters implements LockListener, AutoCloseable {
 
@@ -65,7 +66,7 @@ public final class LockMeters implements LockListener, AutoCloseable {
 
 	/**
 	 * Creates the meters.
-	 * @param registry where they are kept
+	 * @param registry the registry of the meters
 	 */
 	public LockMeters(MeterRegistry registry) {
 		this.registry = registry;
@@ -86,8 +87,8 @@ public final class LockMeters implements LockListener, AutoCloseable {
 
 	/**
 	 * Registers the meters of a request with 0, so that the first loss is an increase
-	 * that an alarm can see, and not a meter that was not there before.
-	 * @param request one like those to come, whatever its keys
+	 * that an alarm can see, and not a meter that appears.
+	 * @param request a request like those to come, whatever its keys
 	 */
 	public void expect(LockRequest request) {
 		Tags tags = tags(request);
@@ -102,13 +103,14 @@ public final class LockMeters implements LockListener, AutoCloseable {
 	}
 
 	/**
-	 * Adds gauges of an engine, which have no name of a request. They are read at each
-	 * scrape, so what gives their values should not depend on how many there are. They
-	 * refer to the engine weakly, since a registry may outlive it. If the registry has
-	 * gauges of another engine already, these stay.
+	 * Adds meters of an engine, which have no name of a request. The registry reads them
+	 * at each scrape, so the functions should not take longer the more locks there are.
+	 * The meters refer to the engine weakly, since a registry may outlive the engine. If
+	 * the registry has such meters of another engine already, these stay, and none are
+	 * added.
 	 * @param <T> the type of the engine
 	 * @param engine the engine
-	 * @param held gives how many locks it holds
+	 * @param held gives how many locks the engine holds
 	 * @param waiting gives how many requests wait
 	 * @param kept gives how many locks stay although nobody uses them
 	 * @param taken gives how many requests have taken such a lock
@@ -132,7 +134,7 @@ public final class LockMeters implements LockListener, AutoCloseable {
 	}
 
 	/**
-	 * Removes the gauges. What was counted and timed stays where it was.
+	 * Removes the meters of the engine. The registry keeps the meters of requests.
 	 */
 	@Override
 	public void close() {
@@ -164,7 +166,7 @@ public final class LockMeters implements LockListener, AutoCloseable {
 	}
 
 	/**
-	 * The tags of a request that all meters have.
+	 * Returns the tags that all meters of a request have.
 	 */
 	private static Tags tags(LockRequest request) {
 		return Tags.of("name", request.name());

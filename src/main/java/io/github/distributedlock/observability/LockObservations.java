@@ -9,21 +9,21 @@ import io.micrometer.observation.ObservationRegistry;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Observations of waits, {@code distributed.lock.wait}: each from asking for a lock to
- * having it, or not. A child of the observation that is current on the thread that asks,
- * also if no thread waits; it is never current itself.
+ * Observations of waits, {@code distributed.lock.wait}: each lasts from the request for a
+ * lock to its outcome. An observation is a child of the observation that is current on
+ * the thread that asks, also if no thread waits; the observation itself is never current.
  * <ul>
  * <li>Low cardinality: {@code name} and {@code mode} of the request, and {@code outcome}:
  * {@code acquired}, {@code busy} or {@code failed}.</li>
  * <li>High cardinality: {@code key}, several of them joined by commas; and
- * {@code holder}, the owner token of the one that was waited for last, or for which a key
- * was busy, where it is known.</li>
+ * {@code holder}, the owner token of the holder that was waited for last, or for which a
+ * key was busy, where that holder is known.</li>
  * </ul>
- * Makes nothing where the registry is a no-op, and no more than a context where
- * observations of this name are switched off. Safe for use by many threads.
+ * A registry that is a no-op costs no objects, and a registry that has observations of
+ * this name switched off costs a context. Safe for use by many threads.
  * <p>
- * No API: public only for the auto-configuration, which registers it where there is an
- * {@link ObservationRegistry}.
+ * No API: public only for the auto-configuration, which registers this observer where
+ * there is an {@link ObservationRegistry}.
  */
 public final class LockObservations implements WaitObserver {
 
@@ -32,7 +32,7 @@ public final class LockObservations implements WaitObserver {
 	private final ObservationRegistry registry;
 
 	/**
-	 * Creates it.
+	 * Creates the observer.
 	 * @param registry is told of the observations
 	 */
 	public LockObservations(ObservationRegistry registry) {

@@ -16,9 +16,9 @@ import org.jspecify.annotations.Nullable;
 import org.springframework.boot.actuate.endpoint.OperationResponseBody;
 
 /**
- * The locks of a JVM, as the endpoint shows them.
+ * The locks of a JVM, as shown by the endpoint.
  *
- * @param holds what is held, first what has been held longest
+ * @param holds the holds, longest first
  * @param queues the keys that requests wait for, first the one of the longest wait
  * @param requestsWaiting how many requests wait
  * @param store the store
@@ -30,7 +30,8 @@ record LocksDescriptor(List<Hold> holds, List<Queue> queues, int requestsWaiting
 
 	/**
 	 * Describes the locks.
-	 * @param shown what is shown of a value, given the name of the field
+	 * @param shown returns the text that is shown for a value, given the name of the
+	 * field
 	 */
 	static LocksDescriptor of(EngineSnapshot snapshot, BinaryOperator<String> shown) {
 		return new LocksDescriptor(
@@ -70,9 +71,9 @@ record LocksDescriptor(List<Hold> holds, List<Queue> queues, int requestsWaiting
 	/**
 	 * The store.
 	 *
-	 * @param details what it says about itself
-	 * @param notifies whether release notifications arrive, {@code null} as long as it is
-	 * not known
+	 * @param details the store's description of itself
+	 * @param notifies whether release notifications arrive, {@code null} as long as that
+	 * is not known
 	 */
 	record Store(Map<String, String> details, @Nullable Boolean notifies) {
 	}

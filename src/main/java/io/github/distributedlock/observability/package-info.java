@@ -1,5 +1,5 @@
 /**
- * Shows what happens to locks, without being asked by them.
+ * Shows what happens to locks. Locks ask nothing of this package.
  */
 @NullMarked
 package io.github.distributedlock.observability;

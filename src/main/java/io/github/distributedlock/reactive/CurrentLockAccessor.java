@@ -6,17 +6,17 @@ import io.micrometer.context.ThreadLocalAccessor;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Lets {@link LockHandle#current()} tell the lock of a reactive chain where
- * context-propagation carries its context to a thread. No API: public only for the
+ * Lets {@link LockHandle#current()} return the lock of a reactive chain on a thread to
+ * which context-propagation carries the chain's context. No API: public only for the
  * service loader.
  * <p>
- * It only shows the lock. What runs there may run beside the chain, as a task that got a
- * copy of its context does, and must not re-enter.
+ * The accessor only shows the lock. Code on that thread may run beside the chain, as a
+ * task that got a copy of the chain's context does, and must not re-enter the lock.
  */
 public final class CurrentLockAccessor implements ThreadLocalAccessor<LockHandle> {
 
 	/**
-	 * Of the entry in the context.
+	 * The key of the entry in the context.
 	 */
 	static final String KEY = "io.github.distributedlock.current";
 
@@ -36,7 +36,7 @@ public final class CurrentLockAccessor implements ThreadLocalAccessor<LockHandle
 	@Override
 	public void setValue(LockHandle handle) {
 		if (handle == getValue()) {
-			return; // Below what the thread has acquired since.
+			return; // The lock stays below the locks that the thread has acquired since.
 		}
 		setValue();
 		SHOWN.set(CurrentLock.show(handle));

@@ -13,7 +13,7 @@ import reactor.util.context.Context;
 import reactor.util.context.ContextView;
 
 /**
- * The locks that a reactive chain holds, which are in its Reactor context:
+ * The locks that a reactive chain holds, which are in the chain's Reactor context:
  *
  * <pre class="code">
  * return Mono.deferContextual((context) -> {
@@ -22,18 +22,19 @@ import reactor.util.context.ContextView;
  * });
  * </pre>
  *
- * A method that is annotated re-enters them if it is subscribed to inside of that chain,
- * on whatever thread. Branches of the chain are not excluded from each other. In a
- * {@code suspend} function the context is that of the {@code ReactorContext} in the
- * coroutine context. Safe for use by many threads.
+ * An annotated method re-enters these locks if the method's result is subscribed to
+ * inside of that chain, on whatever thread. Branches of the chain are not excluded from
+ * each other. In a {@code suspend} function the context is that of the
+ * {@code ReactorContext} in the coroutine context. Safe for use by many threads.
  *
  * @since 1.0
  */
 public final class LockContext {
 
 	/**
-	 * Two entries, since a context can also be captured from a thread, and copied to a
-	 * task that runs beside the chain: only what subscribers pass on is re-entered.
+	 * The key of the locks that may be re-entered. The context has two entries, since a
+	 * context can also be captured from a thread, and copied to a task that runs beside
+	 * the chain: only this entry, which subscribers pass on, is re-entered.
 	 */
 	private static final Object HELD = LockContext.class;
 
@@ -41,7 +42,8 @@ public final class LockContext {
 	}
 
 	/**
-	 * The innermost open lock of a chain: of the annotated method that it is in.
+	 * Returns the innermost open lock of a chain, which is that of the annotated method
+	 * around the chain.
 	 * @param context the context of the chain
 	 * @return the handle, or empty if the chain is in no lock
 	 */
@@ -50,7 +52,7 @@ public final class LockContext {
 	}
 
 	/**
-	 * The context of what runs inside of a lock.
+	 * Returns the context for the part of a chain that runs inside of a lock.
 	 */
 	static Context enter(Context context, LockHandle handle) {
 		List<LockHandle> held = handles(context);
@@ -59,7 +61,7 @@ public final class LockContext {
 	}
 
 	/**
-	 * Asks for a lock as part of a chain, which re-enters what it holds.
+	 * Asks for a lock as part of a chain: locks that the chain holds are re-entered.
 	 */
 	static <T> T acquire(ContextView context, Supplier<T> request) {
 		return CurrentLock.inChain(handles(context), request);
@@ -67,9 +69,9 @@ public final class LockContext {
 
 	/**
 	 * Calls a method on this thread as part of a chain, and as the only part that runs
-	 * now: code that blocks re-enters what the chain holds, too. This must cover no more
-	 * than the call of the method: where its result is subscribed to, the thread may also
-	 * run parts of other chains.
+	 * now: blocking code re-enters the locks of the chain, too. This must cover no more
+	 * than the call of the method: where the method's result is subscribed to, the thread
+	 * may also run parts of other chains.
 	 */
 	static @Nullable Object call(ContextView context, LockedSubscription.MethodCall method) throws Throwable {
 		List<LockHandle> handles = handles(context);
@@ -83,7 +85,7 @@ public final class LockContext {
 		}
 	}
 
-	// Those that are open, the innermost first.
+	// Open handles, the innermost first.
 	private static List<LockHandle> handles(ContextView context) {
 		List<LockHandle> handles = new ArrayList<>(context.<List<LockHandle>>getOrEmpty(HELD).orElse(List.of()));
 		handles.removeIf(LockHandle::isClosed);

@@ -16,72 +16,73 @@ import org.springframework.core.ReactiveAdapter;
 
 /**
  * One call of a method with a reactive result, which each subscription makes anew. No
- * API: it is what the advice of this library implements. Used by many threads.
+ * API: the advice of this library implements this interface. Used by many threads.
  */
 public interface LockedInvocation {
 
 	/**
-	 * Asks for the lock without blocking. What the chain holds is re-entered, and nothing
-	 * of the calling thread.
-	 * @return the request: of a handle, or of an optional one if a call whose lock is
-	 * busy is to be skipped. Cancelling it withdraws it, and releases a handle that it
-	 * has not passed on.
+	 * Asks for the lock without blocking. Locks that the chain holds are re-entered, and
+	 * none of the calling thread.
+	 * @return the request: of a handle, or of an optional handle if a call whose lock is
+	 * busy is to be skipped. Cancelling the request withdraws it, and releases a handle
+	 * that the request has not passed on.
 	 */
 	CompletableFuture<?> acquire();
 
 	/**
 	 * Runs the method, with the advice inside of the lock.
-	 * @return its result
-	 * @throws Throwable what it throws
+	 * @return the result of the method
+	 * @throws Throwable the exception of the method
 	 */
 	@Nullable Object proceed() throws Throwable;
 
 	/**
 	 * Answers a call whose lock could not be acquired.
-	 * @param failure why
+	 * @param failure the reason
 	 * @return the result of the fallback
-	 * @throws Throwable what it throws, or the failure if there is no fallback for it
+	 * @throws Throwable the exception of the fallback, or the failure if no fallback
+	 * handles the failure
 	 */
 	@Nullable Object fallBack(LockException failure) throws Throwable;
 
 	/**
-	 * Looks at a value that is to be passed on.
+	 * Checks a value that is to be passed on.
 	 * @param value the value
-	 * @throws IllegalStateException if it outlives the lock
+	 * @throws IllegalStateException if the value outlives the lock
 	 */
 	void check(Object value);
 
 	/**
-	 * Whether a loss ends the subscription at once.
-	 * @return whether it does
+	 * Returns whether a loss ends the subscription at once.
+	 * @return whether the subscription ends
 	 */
 	boolean endsOnLoss();
 
 	/**
-	 * Whether a loss fails the call, and with it the transaction.
-	 * @return whether it does
+	 * Returns whether a loss fails the call, and with the call the transaction.
+	 * @return whether the call fails
 	 */
 	boolean lossFails();
 
 	/**
-	 * Takes note that the lock is held until a transaction has completed.
+	 * Reports that the lock is held until a transaction has completed.
 	 */
 	void joinsTransaction();
 
 	/**
-	 * What the call fails with, which a loss may decide. Throws nothing, whatever the
-	 * handle does: the lock has yet to be released.
-	 * @param failure what the method failed with, {@code null} if it did not
+	 * Returns the failure of the call, which a loss may decide. Throws nothing, whatever
+	 * the handle does: the lock has yet to be released.
+	 * @param failure the method's failure, {@code null} if the method succeeded
 	 * @param handle the handle, still open
-	 * @return what the call fails with, {@code null} if it does not
+	 * @return the call's failure, {@code null} if the call succeeds
 	 */
 	@Nullable Throwable outcome(@Nullable Throwable failure, LockHandle handle);
 
 	/**
-	 * A result that takes the lock at each subscription. Elements are passed on at once,
-	 * and an only value after the release, as the completion is.
+	 * Returns a result that takes the lock at each subscription. Elements are passed on
+	 * at once. A single value, like the completion, is passed on after the release.
 	 * @param type the type of the method's result
-	 * @return one of that type
+	 * @return a result of that type
 	 */
 	default Object result(ReactiveAdapter type) {
 		Publisher<Object> locked = (
@@ -90,21 +91,21 @@ public interface LockedInvocation {
 	}
 
 	/**
-	 * A result that fails.
+	 * Returns a result that fails.
 	 * @param type the type of the method's result
-	 * @param failure what with
-	 * @return one of that type
+	 * @param failure the failure
+	 * @return a result of that type
 	 */
 	static Object failed(ReactiveAdapter type, Throwable failure) {
 		return type.fromPublisher(type.isMultiValue() ? Flux.error(failure) : Mono.error(failure));
 	}
 
 	/**
-	 * A result that fails before it completes, and before its value, if the innermost
-	 * lock of its chain was lost.
+	 * Returns a result that fails before its completion, and before its single value, if
+	 * the innermost lock of its chain was lost.
 	 * @param type the type of the method's result
-	 * @param result the result
-	 * @return one of that type
+	 * @param result the method's result
+	 * @return a result of that type
 	 */
 	static Object failingIfLost(ReactiveAdapter type, Object result) {
 		Publisher<Object> source = type.toPublisher(result);

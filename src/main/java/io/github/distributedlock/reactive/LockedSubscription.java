@@ -26,8 +26,8 @@ import reactor.util.context.Context;
 import org.springframework.core.ReactiveAdapter;
 
 /**
- * One subscription: it takes the lock, subscribes to what the method returns, and gives
- * the lock back when that has ended.
+ * One subscription, which takes the lock, subscribes to the result of the method, and
+ * gives the lock back when that result has ended.
  *
  * <pre>
  *   ACQUIRING ──► RUNNING ──► RELEASING ──► ENDED
@@ -37,15 +37,15 @@ import org.springframework.core.ReactiveAdapter;
  *
  * Invariants: each change of state is one compare-and-set. The thread that leaves RUNNING
  * ends the part of the stream in the lock, and no other thread does. A handle that
- * arrives after ACQUIRING was left is released by the thread on which it arrives. Nothing
- * runs on a thread of the engine: what the engine reports continues in Reactor's parallel
- * scheduler, as after a delay, unless it is there at once.
+ * arrives after ACQUIRING was left is released by the thread on which the handle arrives.
+ * Nothing runs on a thread of the engine: what the engine reports continues in Reactor's
+ * parallel scheduler, as after a delay, unless the engine answers at once.
  * <p>
  * The state decides which thread signals the end to the subscriber, and
- * {@link Operators#serialize} ensures that no element is passed on at the same time. Code
- * of others may throw anything at any signal. Reactor's operators let errors through that
- * Reactor regards as fatal for the JVM, and the lock would be kept for ever. So these
- * errors are signals here.
+ * {@link Operators#serialize} ensures that no element is passed on at the same time.
+ * Foreign code may throw anything at any signal. Reactor's operators let errors through
+ * that Reactor regards as fatal for the JVM, and the lock would be kept for ever. So this
+ * class turns these errors into signals.
  */
 final class LockedSubscription implements CoreSubscriber<Object>, Subscription {
 
@@ -68,7 +68,7 @@ final class LockedSubscription implements CoreSubscriber<Object>, Subscription {
 	private final Operators.DeferredSubscription upstream = new Operators.DeferredSubscription();
 
 	/**
-	 * The value of a result that has no more than one, until the release.
+	 * The value of a result that has no more than one, kept until the release.
 	 */
 	private final AtomicReference<@Nullable Object> only = new AtomicReference<>();
 
@@ -107,7 +107,8 @@ final class LockedSubscription implements CoreSubscriber<Object>, Subscription {
 			answer(null, ex);
 			return;
 		}
-		// Only now: what the method requests in code does not re-enter.
+		// After the request, since locks that the method requests in code must not be
+		// re-entered.
 		answer(answer, null);
 	}
 
@@ -147,7 +148,7 @@ final class LockedSubscription implements CoreSubscriber<Object>, Subscription {
 			this.context = LockContext.enter(this.context, handle);
 			release.joinTransaction(this.context);
 			if (this.invocation.endsOnLoss()) {
-				// Not behind an action of the application.
+				// The reaction does not queue behind an action of the application.
 				handle.onLost(() -> runInParallel(() -> lost(handle)), Runnable::run);
 			}
 			subscribe(() -> {
@@ -162,7 +163,8 @@ final class LockedSubscription implements CoreSubscriber<Object>, Subscription {
 
 	private void subscribe(MethodCall method) {
 		if (this.state.get() == State.RUNNING) {
-			// The context is there. But thread-locals are restored where one is written.
+			// The context is there already. But Reactor restores thread-locals where a
+			// context is written.
 			Flux.defer(() -> call(method)).contextWrite(UnaryOperator.identity()).subscribe(this);
 		}
 	}
@@ -193,8 +195,8 @@ final class LockedSubscription implements CoreSubscriber<Object>, Subscription {
 	}
 
 	/**
-	 * Runs code of others: of the source, which may throw instead of signalling an error,
-	 * or of the subscriber.
+	 * Runs foreign code: that of the source, which may throw instead of signalling an
+	 * error, or that of the subscriber.
 	 */
 	private void guard(Runnable code) {
 		try {
@@ -258,7 +260,7 @@ final class LockedSubscription implements CoreSubscriber<Object>, Subscription {
 	}
 
 	/**
-	 * What code of others has thrown ends the stream.
+	 * Ends the stream with an exception that foreign code has thrown.
 	 */
 	private void failFromSource(Throwable failure) {
 		if (this.state.compareAndSet(State.RUNNING, State.RELEASING)) {
@@ -270,7 +272,7 @@ final class LockedSubscription implements CoreSubscriber<Object>, Subscription {
 	}
 
 	/**
-	 * There is no lock to wait for.
+	 * Ends the stream without waiting for a release: the lock is lost.
 	 */
 	private void lost(LockHandle handle) {
 		Throwable loss = this.invocation.outcome(null, handle);
@@ -303,8 +305,8 @@ final class LockedSubscription implements CoreSubscriber<Object>, Subscription {
 
 	/**
 	 * Cancels what runs in the lock, and then runs the next step, whatever the
-	 * cancellation throws. Not in the other order, since the cancelled code would run
-	 * without the lock.
+	 * cancellation throws. In the other order, the cancelled code would run without the
+	 * lock.
 	 */
 	private void cancelUpstream(Runnable then) {
 		try {
@@ -334,7 +336,7 @@ final class LockedSubscription implements CoreSubscriber<Object>, Subscription {
 			}
 		}
 		catch (Throwable ex) {
-			why = ex; // What waits for the result would wait for ever.
+			why = ex; // The caller waits for the result, and would wait for ever.
 		}
 		if (why != null) {
 			this.downstream.onError(why);
@@ -349,8 +351,8 @@ final class LockedSubscription implements CoreSubscriber<Object>, Subscription {
 	}
 
 	/**
-	 * Drops what code of others has thrown where nobody can be told any more, as Reactor
-	 * does: what it regards as fatal for the JVM is thrown on.
+	 * Drops an exception of foreign code that nobody can be told any more, as Reactor
+	 * does: an error that Reactor regards as fatal for the JVM is thrown on.
 	 */
 	private void drop(Throwable thrown) {
 		try {
@@ -362,8 +364,8 @@ final class LockedSubscription implements CoreSubscriber<Object>, Subscription {
 	}
 
 	/**
-	 * Runs a task in Reactor's parallel scheduler, once. If that is not possible, the
-	 * calling thread runs it.
+	 * Runs a task in Reactor's parallel scheduler, once. If the scheduler refuses, the
+	 * calling thread runs the task.
 	 */
 	static void runInParallel(Runnable task) {
 		Runnable once = new FutureTask<>(task, null);
@@ -371,7 +373,7 @@ final class LockedSubscription implements CoreSubscriber<Object>, Subscription {
 			Schedulers.parallel().schedule(once);
 		}
 		catch (Throwable ex) {
-			once.run(); // Better here than never. It may have been queued.
+			once.run(); // Better here than never. The task may have been queued.
 		}
 	}
 
@@ -385,8 +387,8 @@ final class LockedSubscription implements CoreSubscriber<Object>, Subscription {
 	}
 
 	/**
-	 * The subscriber, which throws nothing at the serialization: an element that it
-	 * throws at ends the stream, and what it throws at an end is dropped.
+	 * The subscriber, which throws nothing at the serialization. An exception of the
+	 * subscriber at an element ends the stream; an exception at the end is dropped.
 	 */
 	private final class Downstream implements CoreSubscriber<Object> {
 

@@ -13,15 +13,15 @@ import org.springframework.transaction.reactive.TransactionSynchronization;
 import org.springframework.transaction.reactive.TransactionSynchronizationManager;
 
 /**
- * Closes a handle, without blocking, when the last of those that need it is done: the
- * stream, the thread that calls the method and subscribes to its result, which a
- * cancellation by another thread does not stop, and the transaction that was there
- * before.
+ * Closes a handle, without blocking, when the last party that needs the lock is done. The
+ * parties are the stream; the thread that calls the method and subscribes to its result,
+ * which a cancellation by another thread does not stop; and the transaction that was
+ * running before.
  * <p>
- * Invariants: the number is that of the parties not yet done. It starts with the stream
- * and the thread, and grows only before the latter is done. If the method was never
- * called, the lock is released as if it had never been held. What waits for the release
- * goes on in Reactor's parallel scheduler, or at once.
+ * Invariants: {@code parties} is the number of parties not yet done. The number starts
+ * with the stream and the thread, and grows only before the thread is done. If the method
+ * was never called, the lock is released as if it had never been held. Code that waits
+ * for the release goes on in Reactor's parallel scheduler, or at once.
  */
 final class PendingClose {
 
@@ -49,15 +49,15 @@ final class PendingClose {
 	}
 
 	/**
-	 * The method is about to be called.
+	 * Notes that the method is about to be called.
 	 */
 	void use() {
 		this.used = true;
 	}
 
 	/**
-	 * Lets the running transaction, if there is one, take part: a lock that is released
-	 * earlier lets the next owner read what is not yet committed.
+	 * Makes the running transaction a party, if there is one: a lock that is released
+	 * before the commit lets the next owner read uncommitted data.
 	 */
 	void joinTransaction(ContextView context) {
 		TransactionContext known = context.<@Nullable TransactionContext>getOrDefault(TransactionContext.class, null);
@@ -73,15 +73,16 @@ final class PendingClose {
 			this.invocation.joinsTransaction();
 			transaction.registerSynchronization(new Participation(known));
 		}
-		// After what may fail. The calling thread is a party until then.
+		// After all calls that may fail. The calling thread is a party until then.
 		this.parties.incrementAndGet();
 		this.inTransaction = true;
 	}
 
 	/**
-	 * The stream is done. Throws nothing.
-	 * @return what completes when it may be told so: when the lock was released, or at
-	 * once if a transaction holds it, which may wait for the stream
+	 * Ends the stream's part. Throws nothing.
+	 * @return completes when the end of the stream may be signalled: when the lock was
+	 * released, or at once if a transaction holds the lock, since that transaction may
+	 * wait for the stream
 	 */
 	CompletableFuture<@Nullable Void> leaveStream() {
 		this.streamIsOver = true;
@@ -90,7 +91,7 @@ final class PendingClose {
 	}
 
 	/**
-	 * A party is done. Throws nothing.
+	 * Ends a party's part. Throws nothing.
 	 */
 	void leave() {
 		if (this.parties.decrementAndGet() > 0) {
@@ -110,16 +111,17 @@ final class PendingClose {
 			}
 		}
 		catch (Throwable ex) {
-			// It is for the engine to tell of.
+			// The engine reports this failure.
 		}
 		this.closed.complete(null);
 	}
 
 	/**
-	 * Synchronizations of the same order run as they were registered. So the one that
-	 * releases is registered at the last moment. A lock that is taken after the commit
-	 * has missed that moment, and the first one releases it. What must fail when the lock
-	 * is lost fails before the commit.
+	 * Releases the lock after the completion of a transaction. Synchronizations of the
+	 * same order run as they were registered. So the synchronization that releases is
+	 * registered at the last moment, in {@code beforeCompletion}. A lock that is taken
+	 * after the commit has missed that moment, and the first synchronization releases the
+	 * lock. A lost lock fails the transaction before the commit.
 	 */
 	private final class Participation implements TransactionSynchronization {
 
@@ -152,14 +154,15 @@ final class PendingClose {
 		}
 
 		/*
-		 * It waits for the release, but not for a stream that goes on without it. Then
-		 * the release waits for nothing but the thread, at most.
+		 * Waits for the release if the stream is over: then the release waits for nothing
+		 * but the calling thread, at most. A stream that goes on is not waited for.
 		 */
 		@Override
 		public Mono<Void> afterCompletion(int status) {
 			return this.passedOn ? Mono.empty() : Mono.defer(() -> {
 				leave();
-				// Not cancelled with the subscription: others wait for it, too.
+				// The future is not cancelled with the subscription: others wait for the
+				// future, too.
 				return PendingClose.this.streamIsOver ? Mono.fromFuture(PendingClose.this.closed, true) : Mono.empty();
 			});
 		}

@@ -22,12 +22,12 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * ShedLock's {@link net.javacrumbs.shedlock.core.LockProvider}, whose locks can be
+ * A {@link net.javacrumbs.shedlock.core.LockProvider} for ShedLock, whose locks can be
  * extended.
  * <p>
- * The name of a lock is its key, {@code lockAtLeastFor} its
+ * The name of a lock is the key, {@code lockAtLeastFor} the
  * {@linkplain LockRequest#minHoldTime(Duration) shortest hold}. The lease is renewed
- * until {@code lockAtMostFor} is over, when the lock is released though its task may
+ * until {@code lockAtMostFor} is over; then the lock is released although the task may
  * still run. So the lock of a JVM that died is free after one lease, however long
  * {@code lockAtMostFor} is. A lock is never reentrant. Safe for use by many threads.
  *
@@ -46,8 +46,8 @@ public final class DistributedLockProvider implements ExtensibleLockProvider {
 	private final Function<Duration, CompletableFuture<@Nullable Void>> timer;
 
 	/**
-	 * Creates it.
-	 * @param distributedLock what acquires and releases
+	 * Creates the provider.
+	 * @param distributedLock acquires and releases the locks
 	 */
 	public DistributedLockProvider(DistributedLock distributedLock) {
 		this(distributedLock, DistributedLockProvider::after);
@@ -66,9 +66,9 @@ public final class DistributedLockProvider implements ExtensibleLockProvider {
 
 	/**
 	 * Tries to acquire a lock, without waiting.
-	 * @param configuration its name, and how long to hold it
-	 * @return the lock, or empty if it is busy, be it that the calling thread has it, or
-	 * if the application is stopping
+	 * @param configuration the name of the lock, and how long to hold the lock
+	 * @return the lock, or empty if the lock is busy, even if the calling thread has it,
+	 * or if the application is stopping
 	 * @throws IllegalArgumentException if {@code lockAtMostFor} is longer than 365 days
 	 * @throws io.github.distributedlock.LockBackendException if the store failed or
 	 * refused
@@ -96,8 +96,8 @@ public final class DistributedLockProvider implements ExtensibleLockProvider {
 	}
 
 	/**
-	 * Re-enters a lock, for as long as a configuration says, by a handle that is to take
-	 * over. Changes nothing if it fails.
+	 * Re-enters a lock for the times of a configuration, with a new handle that replaces
+	 * the given one. A failure changes nothing.
 	 * @return empty if the lock was lost
 	 */
 	private Optional<SimpleLock> reenter(LockHandle handle, LockConfiguration configuration) {
@@ -113,8 +113,8 @@ public final class DistributedLockProvider implements ExtensibleLockProvider {
 	}
 
 	/**
-	 * Whether a lock was re-entered. If it was lost a moment ago, and acquired anew, that
-	 * is undone.
+	 * Returns whether a lock was re-entered. If the lock was lost a moment ago, and
+	 * acquired anew, the acquisition is undone.
 	 */
 	private static boolean isSame(LockHandle longer, LockHandle handle) {
 		boolean same = longer.owner().equals(handle.owner());
@@ -145,12 +145,12 @@ public final class DistributedLockProvider implements ExtensibleLockProvider {
 	}
 
 	/**
-	 * A lock that a task has, until it is unlocked or extended, or its
+	 * A lock that a task has, until the lock is unlocked or extended, or
 	 * {@code lockAtMostFor} is over.
 	 * <p>
-	 * Invariant: the timer ends the lock only if it was not cancelled before. Whatever
-	 * else ends the lock cancels the timer. An extension that fails leaves the lock and
-	 * its timer as they are.
+	 * Invariant: the timer ends the lock only if the timer was not cancelled before. Each
+	 * other end of the lock cancels the timer. An extension that throws leaves the lock
+	 * and its timer as they are.
 	 */
 	private final class TaskLock extends AbstractSimpleLock {
 
@@ -159,7 +159,7 @@ public final class DistributedLockProvider implements ExtensibleLockProvider {
 		private final CompletableFuture<@Nullable Void> timer;
 
 		/**
-		 * Creates it.
+		 * Creates the lock.
 		 * @param timer done when {@code lockAtMostFor} is over
 		 */
 		private TaskLock(LockConfiguration configuration, LockHandle handle, CompletableFuture<@Nullable Void> timer) {
@@ -170,8 +170,8 @@ public final class DistributedLockProvider implements ExtensibleLockProvider {
 		}
 
 		/**
-		 * Runs on the JDK's thread for delays, which serves the whole JVM: it must not
-		 * wait.
+		 * Releases the lock. Runs on the JDK's thread for delays, which serves the whole
+		 * JVM, so this method must not block.
 		 */
 		private void end() {
 			boolean held = this.handle.isHeld();

@@ -1,5 +1,5 @@
 /**
- * The locks of ShedLock.
+ * Provides locks for ShedLock.
  */
 @NullMarked
 package io.github.distributedlock.shedlock;
