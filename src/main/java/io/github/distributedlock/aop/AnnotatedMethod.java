@@ -110,7 +110,7 @@ record AnnotatedMethod(Method method, Class<?> beanClass, AnnotatedElement decla
 	}
 
 	/**
-	 * Returns the carriers without those that have another carrier in a subtype.
+	 * Returns the carriers that no other carrier in a subtype overrides.
 	 */
 	private static List<AnnotatedElement> nearest(List<AnnotatedElement> carriers) {
 		return carriers.stream().filter((carrier) -> carriers.stream().map(AnnotatedMethod::type).noneMatch((other) -> {

@@ -124,8 +124,8 @@ public final class DistributedLockAdvisor implements PointcutAdvisor, Ordered {
 	 * pointcut was asked about so far. Methods whose lock is kept in another store are
 	 * left out.
 	 * @param lock the lock of the store
-	 * @param store is given the request of each method, whose keys may only stand for
-	 * those of a call, and throws a
+	 * @param store is given the request of each method, with placeholders for keys that
+	 * only a call knows, and throws a
 	 * {@link io.github.distributedlock.LockBackendException} if the store cannot serve
 	 * the request; an exception that says that the store may serve the request later is
 	 * passed on
@@ -142,7 +142,7 @@ public final class DistributedLockAdvisor implements PointcutAdvisor, Ordered {
 
 	/**
 	 * Returns the requests of the annotated methods of all classes that the pointcut was
-	 * asked about so far. Their keys may only stand for those of a call.
+	 * asked about so far. Keys that only a call knows are placeholders.
 	 * @return the requests
 	 */
 	public List<LockRequest> requests() {

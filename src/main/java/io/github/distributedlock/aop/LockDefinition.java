@@ -24,7 +24,7 @@ import org.springframework.expression.spel.support.StandardEvaluationContext;
  * @param skipped the result of a skipped call, or {@code null} if a busy lock throws
  * @param fallback the method to call if the lock cannot be acquired, or {@code null}
  * @param lossReaction the reaction to a loss of the lock
- * @param results the rules for what may be returned
+ * @param results the rules for the results of the method
  * @param reactive the type of the method's result if each subscription takes the lock for
  * itself, {@code null} if the call does
  */

@@ -146,8 +146,8 @@ class LockDefinitionSource {
 	}
 
 	/**
-	 * Returns the request of each method that was found so far. The keys may only stand
-	 * for those of a call.
+	 * Returns the request of each method that was found so far. Keys that only a call
+	 * knows are placeholders.
 	 */
 	List<LockRequest> requests() {
 		return this.definitions.values()

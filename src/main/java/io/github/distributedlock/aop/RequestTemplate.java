@@ -144,7 +144,7 @@ final class RequestTemplate {
 
 	/**
 	 * Returns the request as far as it is the same for all calls. Unless the keys are
-	 * constant, the keys of this request only stand for those of a call.
+	 * constant, placeholders stand for them.
 	 */
 	LockRequest prototype() {
 		return this.prototype;

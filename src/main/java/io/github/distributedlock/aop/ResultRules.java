@@ -28,7 +28,7 @@ import org.springframework.util.ReflectionUtils;
  * is returned.
  *
  * @param annotated the method
- * @param open whether the method's declaration leaves open what is returned
+ * @param open whether the declared type leaves open which type is returned
  */
 record ResultRules(AnnotatedMethod annotated, boolean open) {
 

@@ -44,8 +44,8 @@ final class RunningCall implements AutoCloseable {
 	private boolean interrupted;
 
 	/**
-	 * Holds whether the method was interrupted while another method ran inside of it, and
-	 * one still does.
+	 * Holds whether the method was interrupted during a nested method, and a nested
+	 * method still runs.
 	 */
 	private boolean interruptPending;
 

@@ -14,7 +14,7 @@ import org.springframework.transaction.PlatformTransactionManager;
 import org.springframework.transaction.TransactionExecutionListener;
 
 /**
- * Registers the guard with all transaction managers, also with those that the user
+ * Registers the guard with all transaction managers, also with managers that the user
  * defines. The guard is no bean, because Spring Boot would register a bean with its own
  * managers, too.
  */

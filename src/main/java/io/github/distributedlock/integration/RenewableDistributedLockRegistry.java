@@ -41,7 +41,8 @@ public final class RenewableDistributedLockRegistry implements RenewableLockRegi
 		this.distributedLock = distributedLock;
 		this.locks = new JdkLocks(distributedLock);
 		this.timeToLive = timeToLive;
-		LockRequest.of("timeToLive").leaseTime(timeToLive); // refuses what is no lease
+		LockRequest.of("timeToLive").leaseTime(timeToLive); // refuses a time to live that
+															// is no lease
 	}
 
 	/**

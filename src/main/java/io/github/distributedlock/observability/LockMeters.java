@@ -88,7 +88,7 @@ public final class LockMeters implements LockListener, AutoCloseable {
 	/**
 	 * Registers the meters of a request with 0, so that the first loss is an increase
 	 * that an alarm can see, and not a meter that appears.
-	 * @param request a request like those to come, whatever its keys
+	 * @param request a request like the future ones, whatever the keys
 	 */
 	public void expect(LockRequest request) {
 		Tags tags = tags(request);

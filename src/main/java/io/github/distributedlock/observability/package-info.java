@@ -1,5 +1,5 @@
 /**
- * Shows what happens to locks. Locks ask nothing of this package.
+ * Shows the events and the state of locks. Locks ask nothing of this package.
  */
 @NullMarked
 package io.github.distributedlock.observability;
