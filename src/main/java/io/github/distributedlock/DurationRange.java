@@ -70,7 +70,7 @@ public enum DurationRange {
 	public Duration check(String what, Duration duration) {
 		if (!contains(Objects.requireNonNull(duration, what))) {
 			throw new IllegalArgumentException(what + " " + text(duration) + " is out of range: at least "
-					+ this.least.toMillis() + " ms, at most " + this.mostInWords + hint(duration));
+					+ text(this.least) + ", at most " + this.mostInWords + hint(duration));
 		}
 		return duration;
 	}
@@ -84,15 +84,21 @@ public enum DurationRange {
 	}
 
 	/**
-	 * A duration as people read it in messages, whatever its length.
+	 * Writes a duration as people read it in all messages: {@code 5 s}, {@code 250 ms},
+	 * {@code 12.345 s}, whatever its length.
 	 * @param duration the duration
-	 * @return whole seconds or milliseconds
+	 * @return whole seconds, milliseconds below 10 seconds, else seconds with a fraction
 	 */
 	public static String text(Duration duration) {
 		long seconds = duration.getSeconds();
-		boolean whole = duration.getNano() == 0 && !duration.isZero();
 		// Math.abs of the least number is negative.
-		return (whole || seconds > 100_000 || seconds < -100_000) ? seconds + " s" : duration.toMillis() + " ms";
+		boolean isLong = seconds > 100_000 || seconds < -100_000;
+		if (isLong || seconds >= 10) {
+			String fraction = isLong ? ""
+					: ("." + (1000 + duration.toMillisPart())).replaceFirst("[.]1", ".").replaceFirst("[.]?0+$", "");
+			return seconds + fraction + " s";
+		}
+		return (duration.getNano() == 0 && !duration.isZero()) ? seconds + " s" : duration.toMillis() + " ms";
 	}
 
 }

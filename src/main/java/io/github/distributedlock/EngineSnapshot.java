@@ -63,7 +63,7 @@ public record EngineSnapshot(List<Hold> holds, Map<String, Queue> queues, int re
 	 * @param mode which owners may have the key together with it
 	 * @param permits how many may have it together in that mode, as the request says: 1
 	 * if it has no {@linkplain LockRequest#permits(int) permits}
-	 * @param left for how long it is certainly held if nothing renews it
+	 * @param remaining for how long it is certainly held if nothing renews it
 	 * @param since since when the request has had it, by the clock of this JVM when it
 	 * got it; the same at each snapshot
 	 * @param held for how long the request has had it
@@ -73,8 +73,8 @@ public record EngineSnapshot(List<Hold> holds, Map<String, Queue> queues, int re
 	 * while the key is handed over
 	 * @param fencingToken the fencing token, {@code null} if the request has none
 	 */
-	public record Hold(String key, String owner, String name, LockMode mode, int permits, Duration left, Instant since,
-			Duration held, int renewals, @Nullable String thread, @Nullable Long fencingToken) {
+	public record Hold(String key, String owner, String name, LockMode mode, int permits, Duration remaining,
+			Instant since, Duration held, int renewals, @Nullable String thread, @Nullable Long fencingToken) {
 	}
 
 	/**

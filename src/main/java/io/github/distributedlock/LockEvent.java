@@ -86,9 +86,9 @@ public interface LockEvent {
 	 * @param request the request
 	 * @param key the key
 	 * @param owner the owner token
-	 * @param left what had been left of the lease
+	 * @param remaining what had been left of the lease
 	 */
-	record RenewedLate(LockRequest request, String key, String owner, Duration left) implements LockEvent {
+	record RenewedLate(LockRequest request, String key, String owner, Duration remaining) implements LockEvent {
 
 		@Override
 		public List<String> keys() {

@@ -465,7 +465,10 @@ public final class LockRequest {
 		text.append(", name=").append(name()).append(", mode=").append(mode());
 		this.settings.forEach((setting, value) -> {
 			if (setting.text != null) {
-				text.append(", ").append(setting.text).append((value == Boolean.TRUE) ? "" : "=" + value);
+				text.append(", ")
+					.append(setting.text)
+					.append((value == Boolean.TRUE) ? ""
+							: "=" + ((value instanceof Duration time) ? DurationRange.text(time) : value));
 			}
 		});
 		return text.append("]").toString();

@@ -63,7 +63,7 @@ public record LockStatus(String key, List<Holder> holders, List<Waiter> waiters,
 		return new LockStatus(this.key,
 				this.holders.stream()
 					.map((holder) -> (holder.state == State.HELD && here.test(holder.owner))
-							? new Holder(holder.owner, State.KEPT, holder.mode, holder.left) : holder)
+							? new Holder(holder.owner, State.KEPT, holder.mode, holder.remaining) : holder)
 					.toList(),
 				this.waiters, this.heldHere);
 	}
@@ -122,23 +122,23 @@ public record LockStatus(String key, List<Holder> holders, List<Waiter> waiters,
 	 * is not for a fair request, the instance, which is the part before the last colon
 	 * @param state what it has
 	 * @param mode which owners may have the key together with it
-	 * @param left how long it has it unless it is renewed, {@code null} if the store does
-	 * not say so
+	 * @param remaining how long it has it unless it is renewed, {@code null} if the store
+	 * does not say so
 	 * @param permit whether it has one of several {@linkplain LockRequest#permits(int)
 	 * permits}. How many there are is in no store: each request that waits says so, and
 	 * each {@link EngineSnapshot.Hold}
 	 */
-	public record Holder(String owner, State state, LockMode mode, @Nullable Duration left, boolean permit) {
+	public record Holder(String owner, State state, LockMode mode, @Nullable Duration remaining, boolean permit) {
 
 		/**
 		 * Creates one that has no permit, but the key.
 		 * @param owner its owner token
 		 * @param state what it has
 		 * @param mode which owners may have the key together with it
-		 * @param left how long it has it, {@code null} if the store does not say so
+		 * @param remaining how long it has it, {@code null} if the store does not say so
 		 */
-		public Holder(String owner, State state, LockMode mode, @Nullable Duration left) {
-			this(owner, state, mode, left, false);
+		public Holder(String owner, State state, LockMode mode, @Nullable Duration remaining) {
+			this(owner, state, mode, remaining, false);
 		}
 
 		/**
@@ -147,7 +147,7 @@ public record LockStatus(String key, List<Holder> holders, List<Waiter> waiters,
 		 * @return the holder that says so
 		 */
 		public Holder permit(boolean permit) {
-			return new Holder(this.owner, this.state, this.mode, this.left, permit);
+			return new Holder(this.owner, this.state, this.mode, this.remaining, permit);
 		}
 
 	}

@@ -175,8 +175,8 @@ class LockRequestTests {
 			.interruptible(false)
 			.name("n");
 		LockRequest other = all.keys(List.of("a", "b"));
-		assertThat(other).hasToString("LockRequest[keys=[a, b], name=n, mode=EXCLUSIVE, waitTime=PT1S, leaseTime=PT4S,"
-				+ " maxHoldTime=PT5S, minHoldTime=PT2S, expireOnClose, fair, detached, awaitedOnStop, uninterruptible]");
+		assertThat(other).hasToString("LockRequest[keys=[a, b], name=n, mode=EXCLUSIVE, waitTime=1 s, leaseTime=4 s,"
+				+ " maxHoldTime=5 s, minHoldTime=2 s, expireOnClose, fair, detached, awaitedOnStop, uninterruptible]");
 		assertThat(REQUEST.mode(LockMode.SHARED)).hasToString("LockRequest[keys=[k], name=unnamed, mode=SHARED]");
 		assertThat(REQUEST.fenced(true)).hasToString("LockRequest[keys=[k], name=unnamed, mode=EXCLUSIVE, fenced]");
 		assertThat(all.keys()).containsExactly("k");

@@ -5,6 +5,7 @@ import java.util.List;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.function.Supplier;
 
+import io.github.distributedlock.DurationRange;
 import io.github.distributedlock.LockBackendException;
 import io.github.distributedlock.LockException;
 import io.github.distributedlock.engine.EngineTime.Workers;
@@ -222,8 +223,7 @@ final class Failures {
 	}
 
 	static String text(Duration duration) {
-		long millis = duration.toMillis();
-		return (millis < 10_000) ? millis + " ms" : (millis / 1000) + " s";
+		return DurationRange.text(duration);
 	}
 
 }

@@ -33,7 +33,7 @@ record KeyDescriptor(String key, boolean free, boolean heldHere, List<Holder> ho
 	}
 
 	private static Holder of(Holder holder, BinaryOperator<String> shown) {
-		return new Holder(shown.apply("owner", holder.owner()), holder.state(), holder.mode(), holder.left(),
+		return new Holder(shown.apply("owner", holder.owner()), holder.state(), holder.mode(), holder.remaining(),
 				holder.permit());
 	}
 

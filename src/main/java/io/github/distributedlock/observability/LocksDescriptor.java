@@ -54,8 +54,9 @@ record LocksDescriptor(List<Hold> holds, List<Queue> queues, int requestsWaiting
 	private static Hold of(Hold hold, BinaryOperator<String> shown) {
 		String thread = hold.thread();
 		return new Hold(shown.apply("lock", hold.key()), shown.apply("owner", hold.owner()), hold.name(), hold.mode(),
-				hold.permits(), millis(hold.left()), hold.since().truncatedTo(ChronoUnit.MILLIS), millis(hold.held()),
-				hold.renewals(), (thread != null) ? shown.apply("thread", thread) : null, hold.fencingToken());
+				hold.permits(), millis(hold.remaining()), hold.since().truncatedTo(ChronoUnit.MILLIS),
+				millis(hold.held()), hold.renewals(), (thread != null) ? shown.apply("thread", thread) : null,
+				hold.fencingToken());
 	}
 
 	private static Duration millis(Duration exact) {

@@ -186,8 +186,8 @@ class DistributedLockPropertiesTests {
 					wait-time       | 400d      | PT9600H    | 365 days
 					wait-time       | -1        | PT-0.001S  | at most 365 days, which is as good as for ever
 					watchdog-timeout      | 0         | PT0S       | watchdogTimeout
-					watchdog-timeout      | 30        | PT0.03S    | watchdogTimeout 30 ms is out of range: at least 1000 ms, at most 365 days; write 30s if
-					watchdog-timeout      | 999ms     | PT0.999S   | at least 1000 ms
+					watchdog-timeout      | 30        | PT0.03S    | watchdogTimeout 30 ms is out of range: at least 1 s, at most 365 days; write 30s if
+					watchdog-timeout      | 999ms     | PT0.999S   | at least 1 s
 					watchdog-timeout      | PT9223372036854775807S | PT2562047788015215H30M7S | 365 days
 					poll-interval.min | 0       | PT0S       | at least 1 ms
 					poll-interval.min | 2m      | PT2M       | at most 1 minute

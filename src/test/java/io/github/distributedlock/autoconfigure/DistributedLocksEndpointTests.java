@@ -139,7 +139,8 @@ class DistributedLocksEndpointTests {
 			assertThat(number(hold, "fencingToken")).isEqualTo(handle.fencingToken().getAsLong());
 			assertThat(Instant.parse(hold.get("since").toString())).isBetween(before, Instant.now())
 				.isEqualTo(engine().snapshot().holds().get(0).since().truncatedTo(ChronoUnit.MILLIS));
-			assertThat(Duration.parse(hold.get("left").toString())).isBetween(Duration.ZERO, Duration.ofSeconds(30));
+			assertThat(Duration.parse(hold.get("remaining").toString())).isBetween(Duration.ZERO,
+					Duration.ofSeconds(30));
 			assertThat(number(locks, "requestsWaiting")).isZero();
 			assertThat(number(locks, "lateRenewals")).isZero();
 			assertThat(locks).containsEntry("losses", Map.of())

@@ -32,7 +32,7 @@ import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 @ExtendWith(OutputCaptureExtension.class)
 class LeaseTooShortTests {
 
-	private static final String ADVICE = "its fixed lease of 1000 ms ran out before it was released (leave the"
+	private static final String ADVICE = "its fixed lease of 1 s ran out before it was released (leave the"
 			+ " leaseTime empty to have the lease renewed for as long as it takes)";
 
 	private final List<LockEvent> events = new CopyOnWriteArrayList<>();

@@ -143,7 +143,7 @@ class MigratedTests {
 			await().until(() -> !handle.isHeld());
 			await().untilTrue(lost);
 			assertThatExceptionOfType(LockLostException.class).isThrownBy(handle::checkHeld)
-				.withMessageContaining("its maxHoldTime of 4000 ms was reached");
+				.withMessageContaining("its maxHoldTime of 4 s was reached");
 			LockRequest patient = LockRequest.of("watched").waitTime(Patience.PATIENCE);
 			try (LockHandle next = this.otherJvm.acquire(patient)) {
 				assertThat(next.isHeld()).isTrue();

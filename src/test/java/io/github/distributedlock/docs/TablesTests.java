@@ -19,6 +19,7 @@ import com.tngtech.archunit.core.domain.JavaClass;
 import com.tngtech.archunit.core.domain.JavaModifier;
 import com.tngtech.archunit.core.importer.ClassFileImporter;
 import com.tngtech.archunit.core.importer.ImportOption;
+import io.github.distributedlock.EngineSnapshot;
 import io.github.distributedlock.LockBackendException;
 import io.github.distributedlock.LockEvent;
 import io.github.distributedlock.LockException;
@@ -26,9 +27,17 @@ import io.github.distributedlock.LockHandle;
 import io.github.distributedlock.LockRequest;
 import io.github.distributedlock.LockStatus;
 import io.github.distributedlock.annotation.DistributedLock;
+import io.github.distributedlock.backend.AcquireResult;
+import io.github.distributedlock.backend.Claim;
+import io.github.distributedlock.backend.Holder;
 import io.github.distributedlock.backend.LockBackend;
 import io.github.distributedlock.backend.LockFeature;
+import io.github.distributedlock.backend.OptimisticLockBackend;
+import io.github.distributedlock.backend.ReleaseNotification;
+import io.github.distributedlock.backend.Waiter;
+import io.github.distributedlock.backend.jdbc.JdbcLockSettings;
 import io.github.distributedlock.backend.redis.Atomicity;
+import io.github.distributedlock.backend.redis.RedisLockSettings;
 import io.github.distributedlock.backend.redis.connection.Signals;
 import io.github.distributedlock.observability.LockMeters;
 import io.micrometer.core.instrument.Meter;
@@ -58,6 +67,26 @@ class TablesTests {
 		Map<String, String> ours = Arrays.stream(DistributedLock.class.getDeclaredMethods())
 			.collect(Collectors.toMap(Method::getName, TablesTests::defaultOf));
 		assertThat(table("attribute", "default")).isEqualTo(new TreeMap<>(ours));
+	}
+
+	/**
+	 * Who adds a record decides whether it may grow.
+	 */
+	@Test
+	void records() {
+		Stream<Class<?>> outer = Stream.of(EngineSnapshot.class, LockEvent.class, LockStatus.class, Claim.class,
+				AcquireResult.class, Holder.class, Waiter.class, ReleaseNotification.class, LockBackend.class,
+				OptimisticLockBackend.class, RedisLockSettings.class, JdbcLockSettings.class);
+		Set<String> records = outer
+			.flatMap((type) -> Stream.concat(Stream.of(type), Arrays.stream(type.getDeclaredClasses())))
+			.filter((type) -> type.isRecord() && Modifier.isPublic(type.getModifiers()))
+			.map(Class::getSimpleName)
+			.collect(Collectors.toSet());
+		assertThat(Documents.table("record", "made by")
+			.stream()
+			.flatMap((row) -> Stream.of(row.get(0).split(", ")))
+			.map((name) -> name.replace("`", "").replaceFirst(".*[.]", ""))
+			.collect(Collectors.toSet())).isEqualTo(records);
 	}
 
 	@Test

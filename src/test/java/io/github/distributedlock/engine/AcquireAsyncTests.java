@@ -234,7 +234,7 @@ class AcquireAsyncTests extends EngineFixture {
 		assertThat(acquired).failsWithin(Duration.ZERO)
 			.withThrowableThat()
 			.withCauseInstanceOf(LockBackendException.class)
-			.withMessageContaining("could not be acquired in 5000 ms, since the store failed");
+			.withMessageContaining("could not be acquired in 5 s, since the store failed");
 	}
 
 	@Test

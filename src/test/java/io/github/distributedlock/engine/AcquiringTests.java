@@ -41,7 +41,7 @@ class AcquiringTests extends EngineFixture {
 			.withThrowableThat()
 			.havingCause()
 			.isInstanceOf(LockNotAcquiredException.class)
-			.withMessage("Lock [k] was busy for 2000 ms (waitTime 2000 ms), held by other#1:1");
+			.withMessage("Lock [k] was busy for 2 s (waitTime 2 s), held by other#1:1");
 		assertThat(events(LockEvent.NotAcquired.class)).hasSize(1);
 	}
 
@@ -112,7 +112,7 @@ class AcquiringTests extends EngineFixture {
 			.withThrowableThat()
 			.havingCause()
 			.isInstanceOf(LockBackendException.class)
-			.withMessage("Lock 'k' could not be acquired in 1000 ms, since the store failed: timed out");
+			.withMessage("Lock 'k' could not be acquired in 1 s, since the store failed: timed out");
 		assertThat(this.backend.steps()).filteredOn((step) -> !step.startsWith("release")).hasSizeBetween(3, 10);
 	}
 
@@ -143,7 +143,7 @@ class AcquiringTests extends EngineFixture {
 			.withThrowableThat()
 			.havingCause()
 			.isInstanceOf(LockBackendException.class)
-			.withMessageContaining("could not be acquired in 1000 ms, since the store failed: timed out");
+			.withMessageContaining("could not be acquired in 1 s, since the store failed: timed out");
 	}
 
 	@Test

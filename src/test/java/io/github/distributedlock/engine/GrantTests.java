@@ -136,7 +136,7 @@ class GrantTests extends EngineFixture {
 		assertThat(waiter.join().isHeld()).isFalse();
 		assertThat(leftInStore()).as("as the margin").isEqualTo(SHORT.dividedBy(100));
 		assertThatExceptionOfType(LockLostException.class).isThrownBy(waiter.join()::checkHeld)
-			.withMessageContaining("its lease of 3000 ms was not renewed in time");
+			.withMessageContaining("its lease of 3 s was not renewed in time");
 	}
 
 	@Test
@@ -515,7 +515,7 @@ class GrantTests extends EngineFixture {
 	}
 
 	private Duration left() {
-		return this.engine.snapshot().holds().get(0).left();
+		return this.engine.snapshot().holds().get(0).remaining();
 	}
 
 	private Duration leftInStore() {

@@ -59,7 +59,7 @@ class LeaseTests extends EngineFixture {
 		assertThat(events(LockEvent.Lost.class)).singleElement()
 			.isEqualTo(new LockEvent.Lost(request, "k", handle.owner(), Reason.LEASE_EXPIRED, Duration.ofMillis(990)));
 		assertThatExceptionOfType(LockLostException.class).isThrownBy(handle::checkHeld)
-			.withMessageContaining("Lock 'k' of " + handle.owner() + " was lost: its fixed lease of 1000 ms ran out")
+			.withMessageContaining("Lock 'k' of " + handle.owner() + " was lost: its fixed lease of 1 s ran out")
 			.withMessageContaining("(leave the leaseTime empty");
 	}
 
@@ -83,7 +83,7 @@ class LeaseTests extends EngineFixture {
 		});
 		assertThatExceptionOfType(io.github.distributedlock.LockBackendException.class)
 			.isThrownBy(() -> this.engine.tryAcquire(request("k").leaseTime(Duration.ofSeconds(1))))
-			.withMessageContaining("the answer took longer than the lease of 1000 ms");
+			.withMessageContaining("the answer took longer than the lease of 1 s");
 	}
 
 	@Test

@@ -45,7 +45,7 @@ class LockEngineTests {
 	void settingsThatCannotWorkAreRefused() {
 		LockEngineBuilder builder = LockEngine.builder(new InMemoryLockBackend());
 		assertThatIllegalArgumentException().isThrownBy(() -> builder.watchdogTimeout(Duration.ofMillis(999)))
-			.withMessage("watchdogTimeout 999 ms is out of range: at least 1000 ms, at most 365 days;"
+			.withMessage("watchdogTimeout 999 ms is out of range: at least 1 s, at most 365 days;"
 					+ " write 999s if seconds are meant");
 		assertThatIllegalArgumentException().isThrownBy(() -> builder.waitTime(Duration.ofMillis(-1)));
 		assertThatIllegalArgumentException().isThrownBy(() -> builder.warnHeldAfter(Duration.ZERO))
@@ -56,7 +56,7 @@ class LockEngineTests {
 		assertThatIllegalArgumentException().isThrownBy(() -> builder.pollInterval(Duration.ZERO, second))
 			.withMessage("The poll interval 0 ms is out of range: at least 1 ms, at most 1 minute");
 		assertThatIllegalArgumentException().isThrownBy(() -> builder.pollInterval(second, Duration.ofMillis(60_001)))
-			.withMessage("The poll interval 60001 ms is out of range: at least 1 ms, at most 1 minute");
+			.withMessage("The poll interval 60.001 s is out of range: at least 1 ms, at most 1 minute");
 		assertThatIllegalArgumentException().isThrownBy(() -> builder.pollInterval(second, Duration.ofMillis(999)))
 			.withMessage("The longest poll interval, 999 ms, is shorter than the shortest, which is 1 s:"
 					+ " make it at least as long");

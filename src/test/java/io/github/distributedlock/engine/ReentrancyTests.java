@@ -91,7 +91,7 @@ class ReentrancyTests extends EngineFixture {
 		for (LockRequest inner : List.of(request("k"), LockRequest.of("a", "k"))) {
 			assertThatIllegalArgumentException()
 				.isThrownBy(() -> this.engine.acquire(inner.minHoldTime(Duration.ofMillis(9100))))
-				.withMessageContainingAll("Lock 'k'", "a minHoldTime of 9100 ms", why + " that ends in 9000 ms",
+				.withMessageContainingAll("Lock 'k'", "a minHoldTime of 9100 ms", why + " that ends in 9 s",
 						"Request the outer lock with a longer one");
 		}
 		assertThat(this.backend.steps()).isEmpty();

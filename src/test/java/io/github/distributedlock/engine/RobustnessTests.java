@@ -218,7 +218,7 @@ class RobustnessTests extends EngineFixture {
 		});
 		LockRequest request = LockRequest.of("a", "b", "c").waitTime(Duration.ofSeconds(1));
 		assertThatExceptionOfType(LockBackendException.class).isThrownBy(() -> this.engine.tryAcquire(request))
-			.withMessageStartingWith("Lock 'b' was not asked for, since the waitTime of 1000 ms was over")
+			.withMessageStartingWith("Lock 'b' was not asked for, since the waitTime of 1 s was over")
 			.matches(LockBackendException::isRetryable);
 		this.time.advance(Duration.ofSeconds(1));
 		assertThat(this.backend.steps()).startsWith("acquire a", "release a").doesNotContain("acquire b");

@@ -58,7 +58,7 @@ public abstract class LockBackendContractTests extends PassingContractTests {
 		for (int asked = 1; asked <= 2; asked++) {
 			LockStatus status = backend.inspect(key);
 			isTheOnlyOne(holder.owner(), LockStatus.State.HELD, status);
-			isBetween(LONG.dividedBy(2), status.holders().get(0).left(), LONG.plusMillis(1));
+			isBetween(LONG.dividedBy(2), status.holders().get(0).remaining(), LONG.plusMillis(1));
 			assertEquals(List.of(waiting.waiter().describe()), status.waiters());
 		}
 		backend.release(key, holder.owner());
@@ -74,7 +74,7 @@ public abstract class LockBackendContractTests extends PassingContractTests {
 	private static void isTheOnlyOne(String owner, LockStatus.State state, LockStatus status) {
 		assertEquals(1, status.holders().size(), () -> "holders: " + status);
 		LockStatus.Holder only = status.holders().get(0);
-		assertEquals(new LockStatus.Holder(owner, state, LockMode.EXCLUSIVE, only.left()), only);
+		assertEquals(new LockStatus.Holder(owner, state, LockMode.EXCLUSIVE, only.remaining()), only);
 	}
 
 	// Acquire or register

@@ -100,7 +100,7 @@ abstract class PermitContractTests extends FairContractTests {
 			assertEquals(LockMode.EXCLUSIVE, holder.mode());
 			assertEquals(LockStatus.State.HELD, holder.state());
 			assertTrue(holder.permit(), () -> "a permit: " + holder);
-			assertTrue(holder.left().compareTo(LONG.dividedBy(2)) > 0, () -> "left: " + holder);
+			assertTrue(holder.remaining().compareTo(LONG.dividedBy(2)) > 0, () -> "left: " + holder);
 		}
 		assertEquals(List.of(new LockStatus.Waiter("c", LockMode.EXCLUSIVE, null, 2)), status.waiters());
 	}

@@ -76,7 +76,7 @@ public abstract class SharedContractTests extends PermitContractTests {
 		for (LockStatus.Holder holder : status.holders()) {
 			assertEquals(LockMode.SHARED, holder.mode());
 			assertEquals(LockStatus.State.HELD, holder.state());
-			assertTrue(holder.left().compareTo(LONG.dividedBy(2)) > 0, () -> "left: " + holder);
+			assertTrue(holder.remaining().compareTo(LONG.dividedBy(2)) > 0, () -> "left: " + holder);
 		}
 		assertEquals(List.of(writer.waiter().describe()), status.waiters());
 	}

@@ -1,11 +1,13 @@
 package io.github.distributedlock.backend.redis;
 
+import java.time.Duration;
 import java.util.Collections;
 import java.util.LinkedHashMap;
 import java.util.Map;
 
 import io.github.distributedlock.LockBackendException;
 import io.github.distributedlock.LockException;
+import io.github.distributedlock.DurationRange;
 
 /**
  * Keeps renewals by plain commands from shortening each other. Such a renewal looks at
@@ -47,10 +49,10 @@ final class UnansweredRenewals {
 		Long shortest = this.leases.get(owner);
 		if (shortest != null && millis > shortest) {
 			this.underWay.of(owner).unlock();
-			throw LockBackendException
-				.of("Lock '" + LockException.printable(key) + "' cannot be renewed for " + millis
-						+ " ms: Redis has not answered to a renewal of it for " + shortest
-						+ " ms, which may still be carried out and shorten it")
+			throw LockBackendException.of("Lock '" + LockException.printable(key) + "' cannot be renewed for "
+					+ DurationRange.text(Duration.ofMillis(millis)) + ": Redis has not answered to a renewal of it for "
+					+ DurationRange.text(Duration.ofMillis(shortest))
+					+ ", which may still be carried out and shorten it")
 				.remedy("ask for no more than that")
 				.notCarriedOut(true)
 				.build();

@@ -426,7 +426,7 @@ class JdbcLockBackendTests {
 		assertThat(this.backend.renew(renewals)).hasSize(all.size()).containsOnly(true);
 		for (Claim claim : all) {
 			assertThat(this.backend.inspect(claim.key()).holders())
-				.allMatch((holder) -> holder.left().compareTo(LEASE) > 0, "renewed: " + claim.key());
+				.allMatch((holder) -> holder.remaining().compareTo(LEASE) > 0, "renewed: " + claim.key());
 		}
 	}
 

@@ -23,8 +23,8 @@ class UnansweredRenewalsTests {
 		renew("a", 20, true);
 		renew("b", 60, true);
 		assertThatExceptionOfType(LockBackendException.class).isThrownBy(() -> renew("a", 30, true))
-			.withMessageContaining("'stock' cannot be renewed for 30000 ms")
-			.withMessageContaining("for 20000 ms")
+			.withMessageContaining("'stock' cannot be renewed for 30 s")
+			.withMessageContaining("for 20 s")
 			.satisfies((failure) -> assertThat(failure.isNotCarriedOut()).isTrue());
 		this.unanswered.forget("a");
 		renew("a", 30, true);

@@ -29,7 +29,7 @@ record Holder(int jvm, Duration left) {
 		if (!owner.matches()) {
 			throw new IllegalStateException("No JVM of ours: " + json);
 		}
-		Object left = json.get("left");
+		Object left = json.get("remaining");
 		return new Holder(Integer.parseInt(owner.group(1)),
 				(left != null) ? Duration.parse((String) left) : Duration.ZERO);
 	}
