@@ -14,23 +14,31 @@ final class Aims {
 
 	private final Contestant ours;
 
+	private final Contestant kept;
+
 	private final StringBuilder text = new StringBuilder();
 
-	private Aims(Results results, Contestant ours) {
+	private Aims(Results results, Contestant ours, Contestant kept) {
 		this.results = results;
 		this.ours = ours;
+		this.kept = kept;
 	}
 
 	static String table(Results results, boolean onPostgres) {
-		Aims aims = new Aims(results, onPostgres ? Contestant.OURS_JDBC : Contestant.OURS);
+		Aims aims = new Aims(results, onPostgres ? Contestant.OURS_JDBC : Contestant.OURS,
+				onPostgres ? Contestant.OURS_JDBC_KEPT : Contestant.OURS_KEPT);
 		aims.text.append("## Aims\n");
 		if (onPostgres) {
 			aims.heading("PostgreSQL");
 			aims.postgres();
+			aims.heading("Kept locks");
+			aims.kept(Contestant.JDBC, 10);
 			return aims.text.toString();
 		}
 		aims.heading("Contention");
 		aims.contention();
+		aims.heading("Kept locks");
+		aims.kept(Contestant.JEDIS, 5);
 		aims.heading("4 permits");
 		aims.permits();
 		aims.heading("JVMs of one thread, keys of their own, Lettuce");
@@ -41,14 +49,25 @@ final class Aims {
 	}
 
 	private void postgres() {
-		atLeast("1 thread, own key, over raw JDBC", 0.9, over(Contestant.JDBC, Figure.OWN_KEYS, 1));
-		atLeast("16 threads, own keys, over raw JDBC", 0.9, over(Contestant.JDBC, Figure.OWN_KEYS, 16));
+		atLeast("1 thread, own key, over raw JDBC", 1.3, over(Contestant.JDBC, Figure.OWN_KEYS, 1));
+		atLeast("16 threads, own keys, over raw JDBC", 1.3, over(Contestant.JDBC, Figure.OWN_KEYS, 16));
 		atLeast("16 threads, one key, over the best peer", 10, overBest(Figure.ONE_KEY, 16, true));
-		atLeast("4 JVMs × 1 thread, one key, over Spring Integration", 3,
-				over(Contestant.INTEGRATION_JDBC, Figure.JVMS_OF_ONE, 4));
+		atLeast("4 JVMs × 1 thread, one key, over raw JDBC, which spins", 1,
+				over(Contestant.JDBC, Figure.JVMS_OF_ONE, 4));
 		atLeast("the same, share of the JVM that got least, %", 20, ours(Figure.JVMS_OF_ONE_SHARE, 4));
-		atMost("From a release to the next holder, in another JVM, p50, ms", 10, ours(Figure.HAND_OVER, 1));
+		atMost("From a release to the next holder, in another JVM, p50, ms", 5, ours(Figure.HAND_OVER, 1));
 		atMost("100 idle waiters in one JVM, statements/s", 3, ours(Figure.IDLE_REQUESTS, 100));
+	}
+
+	private void kept(Contestant raw, double jvms) {
+		atLeast("1 thread, own key, over " + raw.label(), 50, keptOver(raw, Figure.OWN_KEYS, 1));
+		atLeast("16 threads, own keys, over " + raw.label(), 20, keptOver(raw, Figure.OWN_KEYS, 16));
+		atLeast("4 JVMs × 1 thread, one key, over " + raw.label() + ", which spins", jvms,
+				keptOver(raw, Figure.JVMS_OF_ONE, 4));
+		atLeast("the same, share of the JVM that got least, %", 20, of(this.kept, Figure.JVMS_OF_ONE_SHARE, 4));
+		atMost("the same, p99 of a wait, ms", 50, of(this.kept, Figure.JVMS_OF_ONE_WAIT_P99, 4));
+		atLeast("2 JVMs × 1 thread, one key, over ours that does not keep", 1 / 1.2,
+				ratio(of(this.kept, Figure.JVMS_OF_ONE, 2), ours(Figure.JVMS_OF_ONE, 2)));
 	}
 
 	private void contention() {
@@ -120,6 +139,10 @@ final class Aims {
 
 	private OptionalDouble over(Contestant other, Figure figure, int load) {
 		return ratio(ours(figure, load), of(other, figure, load));
+	}
+
+	private OptionalDouble keptOver(Contestant other, Figure figure, int load) {
+		return ratio(of(this.kept, figure, load), of(other, figure, load));
 	}
 
 	private OptionalDouble overBest(Figure figure, int load, boolean most) {

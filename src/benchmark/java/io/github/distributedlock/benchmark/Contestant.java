@@ -29,6 +29,11 @@ enum Contestant {
 	OURS_LETTUCE("ours (Lettuce)", LockHandle.class, "Spring Data Redis over Lettuce, as it comes",
 			OurLocks::overLettuce),
 
+	/** This library over Jedis, with keys that stay where they are used. */
+	OURS_KEPT("ours, kept (Jedis)", LockHandle.class,
+			"keepTime " + OurLocks.KEEP_MILLIS + " ms, Spring Data Redis over Jedis, as it comes",
+			OurLocks::keptOverJedis),
+
 	/** What most write by hand. */
 	JEDIS("raw Jedis", Jedis.class, "pool of 128; SET NX PX and EVALSHA; when busy again after 1 ms",
 			RawJedisLocks::new),
@@ -63,6 +68,10 @@ enum Contestant {
 	/** This library on PostgreSQL. */
 	OURS_JDBC("ours (PostgreSQL)", LockHandle.class,
 			"pool of 32 of Hikari, with the command timeout, as the starter makes it", OurLocks::overJdbc),
+
+	/** This library on PostgreSQL, with keys that stay where they are used. */
+	OURS_JDBC_KEPT("ours, kept (PostgreSQL)", LockHandle.class,
+			"keepTime " + OurLocks.KEEP_MILLIS + " ms, and the same pool", OurLocks::keptOverJdbc),
 
 	/** What most write by hand. */
 	JDBC("raw JDBC", Driver.class,
@@ -108,7 +117,7 @@ enum Contestant {
 	}
 
 	boolean isOurs() {
-		return this == OURS || this == OURS_LETTUCE || this == OURS_JDBC;
+		return this.product == LockHandle.class;
 	}
 
 	String version() {

@@ -9,7 +9,7 @@ final class JvmsOfOneThread implements Case {
 
 	private static final int ROUNDS = 3;
 
-	private static final List<Integer> JVMS = List.of(4);
+	private static final List<Integer> JVMS = List.of(4, 2);
 
 	@Override
 	public String name() {

@@ -21,31 +21,45 @@ import org.springframework.data.redis.connection.RedisConnectionFactory;
  */
 final class OurLocks implements Locks {
 
+	static final int KEEP_MILLIS = 5;
+
 	private final DisposableBean connections;
 
 	private final CountingBackend counting;
 
 	private final LockEngine engine;
 
-	private OurLocks(DisposableBean connections, LockBackend backend) {
+	private OurLocks(DisposableBean connections, LockBackend backend, Duration keepTime) {
 		this.connections = connections;
 		this.counting = new CountingBackend(backend);
-		this.engine = LockEngine.builder(this.counting).waitTime(Duration.ofHours(1)).build();
+		this.engine = LockEngine.builder(this.counting).waitTime(Duration.ofHours(1)).keepTime(keepTime).build();
 	}
 
 	static OurLocks overJedis(int port) {
-		return onRedis(Connections.jedis(port));
+		return onRedis(Connections.jedis(port), Duration.ZERO);
+	}
+
+	static OurLocks keptOverJedis(int port) {
+		return onRedis(Connections.jedis(port), Duration.ofMillis(KEEP_MILLIS));
 	}
 
 	static OurLocks overLettuce(int port) {
-		return onRedis(Connections.lettuce(port));
+		return onRedis(Connections.lettuce(port), Duration.ZERO);
 	}
 
-	private static <F extends RedisConnectionFactory & DisposableBean> OurLocks onRedis(F factory) {
-		return new OurLocks(factory, new RedisLockBackend(factory));
+	private static <F extends RedisConnectionFactory & DisposableBean> OurLocks onRedis(F factory, Duration keepTime) {
+		return new OurLocks(factory, new RedisLockBackend(factory), keepTime);
 	}
 
 	static OurLocks overJdbc(int port) {
+		return onPostgres(port, Duration.ZERO);
+	}
+
+	static OurLocks keptOverJdbc(int port) {
+		return onPostgres(port, Duration.ofMillis(KEEP_MILLIS));
+	}
+
+	private static OurLocks onPostgres(int port, Duration keepTime) {
 		JdbcLockSettings settings = JdbcLockSettings.defaults();
 		HikariDataSource pool = Connections.postgres(port);
 		// As the starter makes it: a pool that may take longer is asked on another
@@ -54,7 +68,7 @@ final class OurLocks implements Locks {
 		JdbcLockBackend backend = new JdbcLockBackend(pool, settings);
 		backend.check(); // Finds out which database it is, as the start of an application
 							// does.
-		return new OurLocks(pool::close, backend);
+		return new OurLocks(pool::close, backend, keepTime);
 	}
 
 	@Override
