@@ -164,8 +164,8 @@ public final class LockRequest {
 	 * that is locked exclusively, renewed without limit, and given back on close: with
 	 * {@link LockMode#SHARED}, permits, fair, fenced, a lease time, a longest or shortest
 	 * hold, or {@linkplain #expireOnClose(boolean) expiry on close}.
-	 * @param keepTime the time, 1 minute at most; zero: the key does not stay;
-	 * {@code null} for the default of the lock
+	 * @param keepTime the time, 1 minute at most; zero: the key does not stay, unless the
+	 * request takes one that stays here already; {@code null} for the default of the lock
 	 * @return a request whose key stays so long
 	 */
 	public LockRequest keepTime(@Nullable Duration keepTime) {

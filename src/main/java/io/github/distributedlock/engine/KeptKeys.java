@@ -32,11 +32,12 @@ import org.slf4j.LoggerFactory;
  * </pre>
  *
  * Invariants: the key stays under the current entry of its queue, which has no request. A
- * stay begins and ends in the queue's step, and its key is taken by one change of its
- * {@link Ownership} from vacant. So a request either takes the key, or waits until the
- * store has answered its release. While the key is unused, an alarm is set for its end or
- * for an earlier time; one that rings while the key is in use sets no other, since the
- * return does. Safe for use by many threads.
+ * stay begins in the queue's step, and ends in the step in which its release begins or
+ * its entry is not current any more; nothing of it is left here then, not even its alarm.
+ * Its key is taken by one change of its {@link Ownership} from vacant. So a request
+ * either takes the key, or waits until the store has answered its release. While the key
+ * is unused, an alarm is set for its end or for an earlier time; one that rings while the
+ * key is in use sets no other, since the return does. Safe for use by many threads.
  */
 final class KeptKeys {
 
@@ -161,42 +162,44 @@ final class KeptKeys {
 	}
 
 	/**
-	 * A hold has left the key that stays here under an entry.
+	 * The stay of a key begins under an entry, which is current now. Called in the
+	 * queue's step.
 	 */
-	void returned(LocalQueue queue, QueueEntry entry) {
-		Stay stay = this.stays.get(entry);
-		if (stay == null) {
-			stay = begin(queue, entry);
-		}
-		else {
-			stay.isUsed = true;
-		}
-		stay.lastUse = this.time.nanoTime();
-		if (!stay.isAlarmSet) {
-			stay.setAlarm();
-		}
+	void begin(LocalQueue queue, QueueEntry entry) {
+		this.stays.put(entry, new Stay(queue, entry));
 	}
 
-	private Stay begin(LocalQueue queue, QueueEntry entry) {
-		Stay stay = this.stays.computeIfAbsent(entry, (same) -> new Stay(queue, entry));
-		if (!this.open) {
+	/**
+	 * A hold has left the key that stays here under an entry, if it still does.
+	 * @param again whether the key had stayed before
+	 */
+	void returned(QueueEntry entry, boolean again) {
+		Stay stay = this.stays.get(entry);
+		if (stay == null) {
+			return;
+		}
+		stay.returned(again);
+		if (!this.open) { // A stop closes first, and then releases what it finds unused.
 			stay.release();
 		}
-		else if (this.stays.size() > MOST) {
+		else if (!again && this.stays.size() > MOST) {
 			this.stays.values()
 				.stream()
 				.filter((other) -> other != stay && other.ownership.isVacant())
 				.min(Comparator.comparingLong((other) -> other.lastUse - stay.lastUse))
 				.ifPresent(Stay::release);
 		}
-		return stay;
 	}
 
 	/**
-	 * The hold of a key that stayed under an entry has ended, and no other may have it.
+	 * The stay under an entry has ended, since that is not current any more. Called in
+	 * the queue's step.
 	 */
 	void left(QueueEntry entry) {
-		this.stays.remove(entry);
+		Stay stay = this.stays.remove(entry);
+		if (stay != null) {
+			stay.left();
+		}
 	}
 
 	/**
@@ -210,10 +213,15 @@ final class KeptKeys {
 	}
 
 	/**
-	 * Releases a key that stays here, unless it is in use.
+	 * Releases a key in the background that no request takes any more, unless that is
+	 * done already; the first caller does.
 	 */
-	void release(LocalQueue queue, QueueEntry entry) {
-		new Stay(queue, entry).release();
+	void end(QueueEntry entry) {
+		Stay stay = this.stays.remove(entry);
+		if (stay != null) {
+			stay.left();
+			stay.end();
+		}
 	}
 
 	/**
@@ -244,6 +252,8 @@ final class KeptKeys {
 		 */
 		private long alarmAt;
 
+		private boolean hasEnded;
+
 		private Runnable cancelAlarm = () -> {
 		};
 
@@ -265,14 +275,14 @@ final class KeptKeys {
 		/**
 		 * When it ends, if the key is not used again.
 		 */
-		private long end() {
+		private long due() {
 			return this.lastUse
 					+ (isRecalled() ? Math.min(IDLE, this.ownership.keepTime()) : this.ownership.keepTime());
 		}
 
 		private void setAlarm() {
 			try {
-				setAlarm(end());
+				setAlarm(due());
 			}
 			catch (Throwable ex) { // Such as having no thread.
 				Failures.run(this::release, () -> "The release of lock " + LockException.printable(key()));
@@ -281,7 +291,7 @@ final class KeptKeys {
 		}
 
 		private synchronized void setAlarm(long at) {
-			if (this.isAlarmSet && at - this.alarmAt >= 0) {
+			if (this.hasEnded || (this.isAlarmSet && at - this.alarmAt >= 0)) {
 				return;
 			}
 			this.cancelAlarm.run();
@@ -289,6 +299,21 @@ final class KeptKeys {
 			this.alarmAt = at;
 			this.cancelAlarm = KeptKeys.this.time.schedule(this::ring, Math.max(0, at - KeptKeys.this.time.nanoTime()));
 			this.isAlarmSet = true;
+		}
+
+		private void returned(boolean again) {
+			if (again) {
+				this.isUsed = true;
+			}
+			this.lastUse = KeptKeys.this.time.nanoTime();
+			if (!this.isAlarmSet) {
+				setAlarm();
+			}
+		}
+
+		private synchronized void left() {
+			this.hasEnded = true;
+			this.cancelAlarm.run();
 		}
 
 		/**
@@ -300,26 +325,27 @@ final class KeptKeys {
 				this.isAlarmSet = false; // Before it looks: a return after that sets
 											// another.
 			}
-			if (!this.queue.keeps(this.entry)) {
-				left(this.entry);
-			}
-			else if (!this.ownership.isHeld()) {
-				boolean isOver = this.ownership.isLost() || end() - KeptKeys.this.time.nanoTime() <= 0;
-				if (!(isOver && release())) {
-					setAlarm();
+			if (!this.ownership.isHeld()) {
+				if (this.ownership.isLost() || due() - KeptKeys.this.time.nanoTime() <= 0) {
+					release();
 				}
+				setAlarm();
 			}
 		}
 
 		/**
-		 * Releases the key in the background, unless it is in use.
-		 * @return whether the stay has ended
+		 * Ends the stay, unless the key is in use.
 		 */
-		private boolean release() {
-			if (!this.queue.endStay(this.entry, this.ownership)) {
-				return !this.queue.keeps(this.entry);
+		private void release() {
+			if (this.queue.endStay(this.entry, this.ownership)) {
+				KeptKeys.this.end(this.entry);
 			}
-			left(this.entry);
+		}
+
+		/**
+		 * Releases the key in the background, or leaves at once if it is lost.
+		 */
+		private void end() {
 			if (isRecalled() && !this.isUsed) {
 				KeptKeys.this.inVain.set(slot(this.ownership), PAUSE);
 			}
@@ -331,7 +357,6 @@ final class KeptKeys {
 				Failures.orUndo(() -> KeptKeys.this.tasks.run(NodeTasks.node(KeptKeys.this.backend, key()),
 						this::releaseInStore), () -> leave(false));
 			}
-			return true;
 		}
 
 		private void releaseInStore() {

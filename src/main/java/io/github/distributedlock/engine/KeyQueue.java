@@ -157,8 +157,14 @@ final class KeyQueue {
 			entry.takeOver(kept);
 		}
 		entry.join(this);
-		this.current = entry;
+		makeCurrent(entry);
 		return true;
+	}
+
+	private void makeCurrent(QueueEntry entry) {
+		QueueEntry former = this.current;
+		this.current = entry;
+		former.replaced();
 	}
 
 	/**
@@ -169,7 +175,7 @@ final class KeyQueue {
 		QueueEntry next = (this.waiting != null) ? this.waiting.poll() : null;
 		this.crowded = !waiting().isEmpty();
 		if (next != null) {
-			this.current = next;
+			makeCurrent(next);
 			next.nudge();
 			return true;
 		}
@@ -177,7 +183,10 @@ final class KeyQueue {
 		if (withdraws) {
 			QueueEntry withdrawal = this.current.withdrawal();
 			withdrawal.join(this);
-			this.current = withdrawal;
+			makeCurrent(withdrawal);
+		}
+		else {
+			this.current.replaced();
 		}
 		return withdraws;
 	}
@@ -202,7 +211,8 @@ final class KeyQueue {
 		}
 		if (keeping != null && keeping != this.current) {
 			keeping.join(this);
-			this.current = keeping;
+			makeCurrent(keeping);
+			keeping.stay();
 		}
 		return true;
 	}

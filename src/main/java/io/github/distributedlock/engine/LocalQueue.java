@@ -66,7 +66,7 @@ final class LocalQueue {
 	/**
 	 * What stays here while no request uses it.
 	 */
-	private final KeptKeys kept;
+	final KeptKeys kept;
 
 	/**
 	 * Creates empty queues.
@@ -105,16 +105,18 @@ final class LocalQueue {
 			if (queue == null) {
 				return new KeyQueue(entry);
 			}
-			boolean nobodyElse = queue.isUnused();
-			if (!(nobodyElse && queue.takeOver(entry)) && (mayWait || nobodyElse)) {
-				entry.followsWithdrawal = nobodyElse;
-				queue.add(entry);
+			boolean unused = queue.isUnused();
+			if (!(unused && queue.takeOver(entry))) {
+				entry.followsWithdrawal = unused && queue.current.givesWay();
+				if (mayWait || entry.followsWithdrawal) {
+					queue.add(entry);
+				}
 			}
 			return queue;
 		});
-		QueueEntry keeping = (entry.followsWithdrawal && !entry.inherits) ? keeping(entry.queueKey) : null;
+		QueueEntry keeping = entry.followsWithdrawal ? keeping(entry.queueKey) : null;
 		if (keeping != null) {
-			this.kept.release(this, keeping);
+			this.kept.end(keeping);
 		}
 		return entry.hasJoined();
 	}
@@ -137,8 +139,8 @@ final class LocalQueue {
 		QueueEntry keeping = mayKeep(ownership, false) ? entry.keeping(ownership) : null;
 		boolean done = (keeping != null || entry.queue().crowded)
 				&& handOver(entry, ownership, () -> ownership.vacate(hold), keeping);
-		if (keeping != null && keeping.hasJoined()) {
-			this.kept.returned(this, keeping);
+		if (keeping != null) {
+			this.kept.returned(keeping, false);
 		}
 		return done;
 	}
@@ -153,17 +155,8 @@ final class LocalQueue {
 	}
 
 	/**
-	 * Whether a key stays here under an entry, used or not.
-	 */
-	boolean keeps(QueueEntry entry) {
-		KeyQueue queue = this.queues.get(entry.queueKey);
-		return queue != null && queue.current == entry;
-	}
-
-	/**
 	 * Begins to release a key that stays here, so that no request takes it any more.
-	 * @return {@code false} if it does not stay, or is in use; if so, the entry is to be
-	 * left when the key is released, or at once if it is lost
+	 * @return {@code false} if it does not stay, or is in use
 	 */
 	boolean endStay(QueueEntry entry, Ownership ownership) {
 		return step(entry.queueKey,
@@ -428,7 +421,7 @@ final class LocalQueue {
 			QueueEntry keeping = isKept() && this.queues.mayKeep(this.ownership, true) ? this.entry : null;
 			boolean done = this.queues.step(this.entry.queueKey, (queue) -> giveBack(queue, borrower, keeping));
 			if (keeping != null) {
-				this.queues.kept.returned(this.queues, keeping);
+				this.queues.kept.returned(keeping, true);
 			}
 			return done;
 		}
@@ -451,7 +444,6 @@ final class LocalQueue {
 		public void leave() {
 			this.queues.ifPresent(this.entry.queueKey, (queue) -> queue.current.inheritanceChanged());
 			if (isKept()) {
-				this.queues.kept.left(this.entry);
 				this.queues.leave(this.entry);
 			}
 		}

@@ -69,8 +69,9 @@ final class QueueEntry implements Hold.Entry, BiFunction<QueueKey, KeyQueue, @Nu
 	private boolean tookOver;
 
 	/**
-	 * Whether there was only a withdrawal ahead of it: no local request has the key or
-	 * waits for it. Written before the request advances.
+	 * Whether there was only a withdrawal ahead of it, or the release of a key that had
+	 * stayed here: no local request has the key or waits for it. Written before the
+	 * request advances.
 	 */
 	boolean followsWithdrawal;
 
@@ -140,6 +141,32 @@ final class QueueEntry implements Hold.Entry, BiFunction<QueueKey, KeyQueue, @Nu
 	 */
 	boolean isKept() {
 		return this.wait == null && this.inherited != null;
+	}
+
+	/**
+	 * The stay of a key under it begins.
+	 */
+	void stay() {
+		this.localQueue.kept.begin(this.localQueue, this);
+	}
+
+	/**
+	 * Another entry is current from now on, or none.
+	 */
+	void replaced() {
+		if (isKept()) {
+			this.localQueue.kept.left(this);
+		}
+	}
+
+	/**
+	 * Ends the stay of a key under it, if the key is unused: nobody takes the key any
+	 * more.
+	 * @return whether it leaves when the store has answered, as a withdrawal does
+	 */
+	boolean givesWay() {
+		Ownership inherited = this.inherited;
+		return this.withdrawal || (isKept() && inherited != null && (inherited.beginRelease() || !inherited.isHeld()));
 	}
 
 	/**

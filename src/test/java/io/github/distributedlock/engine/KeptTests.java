@@ -5,6 +5,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.atomic.AtomicReference;
 
 import io.github.distributedlock.LockEvent;
 import io.github.distributedlock.LockHandle;
@@ -218,6 +219,23 @@ class KeptTests extends EngineFixture {
 	}
 
 	@Test
+	void staysOnceHoweverOftenItIsTakenOver() {
+		LockRequest request = LockRequest.of("k").keepTime(Duration.ofMinutes(1));
+		for (int i = 0; i < 5; i++) {
+			CompletableFuture<LockHandle> async = this.engine.acquireAsync(request);
+			act();
+			async.join().closeAsync();
+			act();
+		}
+		LockHandle handle = this.engine.acquire(request);
+		CompletableFuture<LockHandle> second = acquiring(request.waitTime(LONG));
+		handle.close();
+		Patience.get(second, "the second").close();
+		assertThat(this.engine.keysKept()).isOne();
+		assertThat(this.engine.keysHeld()).isZero();
+	}
+
+	@Test
 	void isReleasedForARequestThatNeedsAnOwnerOfItsOwn() {
 		for (LockRequest request : List.of(request("k").fenced(true), LockRequest.of("k", "l"))) {
 			String owner = keep("k");
@@ -270,6 +288,25 @@ class KeptTests extends EngineFixture {
 		again.close();
 		assertThat(holderOf("k")).isNull();
 		assertThat(hasQueues()).isFalse();
+	}
+
+	@Test
+	void isReleasedByWhoReturnsItWhileTheEngineStops() {
+		AtomicReference<LockEngine> stopped = new AtomicReference<>();
+		LockEngine ours = new LockEngine(LockEngine.builder(this.backend).watchdogTimeout(LEASE), before(() -> {
+			if (stopped.get() != null && isInside("KeptKeys", "mayKeep")) {
+				stopped.getAndSet(null).stop();
+			}
+		}), this.time, () -> {
+		});
+		ours.acquire(kept("k")).close();
+		LockHandle again = ours.acquire(kept("k"));
+		stopped.set(ours);
+		again.close();
+		act();
+		assertThat(stopped).hasNullValue();
+		assertThat(holderOf("k")).isNull();
+		ours.close();
 	}
 
 	@Test
@@ -433,6 +470,16 @@ class KeptTests extends EngineFixture {
 		}
 		while (holderOf("k") == null);
 		assertThat(released).isEqualTo(65);
+	}
+
+	@Test
+	void hasNotStayedInVainIfItWasUsed() {
+		String owner = keep("k");
+		this.engine.acquire(kept("k")).close();
+		recall(owner);
+		this.engine.tryAcquire(request("k").fenced(true)).orElseThrow().close();
+		keep("k");
+		assertThat(holderOf("k")).isNotNull();
 	}
 
 	@Test
