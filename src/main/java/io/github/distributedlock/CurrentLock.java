@@ -11,35 +11,36 @@ import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The binding of a {@link LockHandle} to a thread, which makes the handle
- * {@linkplain LockHandle#current() current} there and the lock reentrant, until the
- * binding or the handle is closed.
+ * The binding of a {@link LockHandle} to a thread. A binding makes the handle
+ * {@linkplain LockHandle#current() current} on the thread and the lock reentrant there,
+ * until the binding or the handle is closed.
  * <p>
- * Acquiring binds to the acquiring thread, unless the request is
+ * An acquisition binds the handle to the acquiring thread, unless the request is
  * {@linkplain LockRequest#detached(boolean) detached}. To hand a lock to a task on
- * another thread, bind it there for as long as the task runs, while the handle stays
- * open:
+ * another thread, bind the handle there for as long as the task runs, while the handle
+ * stays open:
  *
  * <pre class="code">
  * LockHandle handle = LockHandle.current().orElseThrow();
  * executor.submit(() -> {
  *     try (CurrentLock binding = CurrentLock.bind(handle)) {
- *         … // calls that need the lock re-enter it
+ *         … // calls that need the lock re-enter the lock
  *     }
  * });
  * </pre>
  *
  * The threads that share a handle this way are not excluded from each other.
  * <p>
- * {@link #bind} and {@link #close} are for users. The other methods are no API: they are
- * public only for the engine and the advice of this library, and may change.
+ * {@link #bind} and {@link #close} are for users. The other methods are no API: these
+ * methods are public only for the engine and the advice of this library, and may change.
  * <p>
- * Invariants: the bindings of a thread are a stack, linked from the innermost outwards,
- * whose links that thread alone changes. Any thread may end a binding at any time, and a
- * binding that has ended has no handle. The thread drops it when it looks at the stack
- * the next time; then it refers to itself alone. Whoever ends the last binding of a stack
- * empties the stack: a thread that outlives the application and never looks again would
- * keep its class loader. What stays with the thread is an empty reference of the JDK.
+ * Invariants: the bindings of a thread are a stack, linked from the innermost binding
+ * outwards. Only that thread changes the links. Any thread may end a binding at any time,
+ * and a binding that has ended has no handle. The bound thread drops an ended binding
+ * when the thread next reads the stack; a dropped binding links only to itself. The
+ * thread that ends the last binding of a stack empties the stack: otherwise a thread that
+ * outlives the application and never reads the stack again would retain the class loader
+ * of the application. Only an empty reference of the JDK stays with the thread.
  *
  * @since 1.0
  */
@@ -51,19 +52,20 @@ public final class CurrentLock implements AutoCloseable {
 	private static final ThreadLocal<@Nullable List<LockHandle>> CHAIN = new ThreadLocal<>();
 
 	/**
-	 * {@code null} once this binding has ended.
+	 * The bound handle, {@code null} once this binding has ended.
 	 */
 	private volatile @Nullable LockHandle handle;
 
 	/**
-	 * Whether the thread may re-enter the lock.
+	 * {@code true} if the thread may re-enter the lock, {@code false} if the handle is
+	 * only shown.
 	 */
 	private final boolean reentrant;
 
 	private final Thread thread = Thread.currentThread();
 
 	/**
-	 * The innermost binding of the thread.
+	 * The innermost binding of the thread: the top of the stack.
 	 */
 	private final AtomicReference<@Nullable CurrentLock> innermost = INNERMOST.get();
 
@@ -75,19 +77,20 @@ public final class CurrentLock implements AutoCloseable {
 	}
 
 	/**
-	 * Binds a handle to the calling thread, as its innermost lock, until it is closed.
+	 * Binds a handle to the calling thread, as the innermost lock of the thread, until
+	 * the binding or the handle is closed.
 	 * @param handle the handle of a lock
-	 * @return the binding, to be closed when the thread has done with the lock; closing
-	 * it does not release the lock
+	 * @return the binding, to be closed when the thread no longer needs the lock; closing
+	 * the binding does not release the lock
 	 */
 	public static CurrentLock bind(LockHandle handle) {
 		return push(new CurrentLock(Objects.requireNonNull(handle, "handle"), true));
 	}
 
 	/**
-	 * Makes a handle current on the calling thread, as its innermost lock, but lets
-	 * nothing re-enter it there: for code that may run beside the one that holds the
-	 * lock. No API.
+	 * Makes a handle current on the calling thread, as the innermost lock of the thread,
+	 * but no request re-enters the lock there. This method is for code that may run
+	 * concurrently with the holder of the lock. No API.
 	 * @param handle the handle of a lock
 	 * @return the binding, to be closed by the same thread
 	 */
@@ -102,9 +105,9 @@ public final class CurrentLock implements AutoCloseable {
 	}
 
 	/**
-	 * Takes a handle away from the calling thread without giving the lock back: it is no
-	 * longer current there and cannot be re-entered. No API: users acquire by a
-	 * {@linkplain LockRequest#detached(boolean) detached} request instead.
+	 * Unbinds a handle from the calling thread without releasing the lock: the handle is
+	 * no longer current there, and no request re-enters the lock there. No API: users
+	 * acquire by a {@linkplain LockRequest#detached(boolean) detached} request instead.
 	 * @param handle the handle of a lock
 	 */
 	public static void unbind(LockHandle handle) {
@@ -121,9 +124,10 @@ public final class CurrentLock implements AutoCloseable {
 	}
 
 	/**
-	 * Drops those of the thread's bindings that are over.
+	 * Drops the ended bindings of the thread.
 	 * @param innermost the stack of the calling thread
-	 * @return the innermost of those that are left
+	 * @return the innermost of the bindings that are left, or {@code null} if none is
+	 * left
 	 */
 	private static @Nullable CurrentLock open(AtomicReference<@Nullable CurrentLock> innermost) {
 		CurrentLock inner = null;
@@ -153,14 +157,14 @@ public final class CurrentLock implements AutoCloseable {
 	}
 
 	/**
-	 * The open handles that are bound to the calling thread, which is inside of their
-	 * locks; not those that it is only {@linkplain #show shown}. No API.
+	 * Returns the open handles that are bound to the calling thread: the thread is inside
+	 * their locks. Handles that are only {@linkplain #show shown} are left out. No API.
 	 * @return the handles, innermost first
 	 */
 	public static List<LockHandle> all() {
 		CurrentLock innermost = open();
 		if (innermost == null) {
-			return List.of(); // Mostly, and then nothing is made.
+			return List.of(); // The most frequent case, without an allocation.
 		}
 		List<LockHandle> handles = new ArrayList<>();
 		for (CurrentLock binding = innermost; binding != null; binding = binding.outer) {
@@ -173,24 +177,24 @@ public final class CurrentLock implements AutoCloseable {
 	}
 
 	/**
-	 * The innermost open handle that is bound to the calling thread, holds a key and
-	 * fulfils a condition. No API.
+	 * Returns the innermost open handle that is bound to the calling thread, holds a key
+	 * and fulfils a condition. No API.
 	 * @param key the key
-	 * @param condition what else is asked of it
-	 * @return the handle, or empty if there is none
+	 * @param condition the condition on the handle
+	 * @return the handle, or empty if there is no such handle
 	 */
 	public static Optional<LockHandle> find(String key, Predicate<? super LockHandle> condition) {
 		return all().stream().filter((handle) -> handle.keys().contains(key)).filter(condition).findFirst();
 	}
 
 	/**
-	 * Runs code as part of what has no thread of its own, as a reactive chain: what it
-	 * requests {@linkplain DistributedLock#acquireAsync(LockRequest) without blocking}
-	 * re-enters what that holds. No API.
+	 * Runs code as part of a chain without a thread, such as a reactive chain:
+	 * {@linkplain DistributedLock#acquireAsync(LockRequest) asynchronous} requests of the
+	 * code re-enter the locks that the chain holds. No API.
 	 * @param <T> the type of the result
-	 * @param handles what is held, innermost first
-	 * @param code what to run
-	 * @return its result
+	 * @param handles the handles of the locks that the chain holds, innermost first
+	 * @param code the code to run
+	 * @return the result of the code
 	 */
 	public static <T> T inChain(List<LockHandle> handles, Supplier<T> code) {
 		List<LockHandle> before = CHAIN.get();
@@ -209,7 +213,8 @@ public final class CurrentLock implements AutoCloseable {
 	}
 
 	/**
-	 * What a request may re-enter that blocks no thread. No API.
+	 * Returns the handles of the locks that an asynchronous request of the calling code
+	 * may re-enter. No API.
 	 * @return the handles, innermost first
 	 */
 	public static List<LockHandle> chain() {
@@ -222,7 +227,7 @@ public final class CurrentLock implements AutoCloseable {
 	}
 
 	/**
-	 * What is bound. No API.
+	 * Returns the bound handle. No API.
 	 * @return the handle, or {@code null} if the binding has ended
 	 */
 	public @Nullable LockHandle handle() {
@@ -230,7 +235,7 @@ public final class CurrentLock implements AutoCloseable {
 	}
 
 	/**
-	 * Where this binding makes its handle current. No API.
+	 * Returns the thread on which this binding makes the handle current. No API.
 	 * @return the thread, or {@code null} if the binding has ended
 	 */
 	public @Nullable Thread thread() {
@@ -238,7 +243,7 @@ public final class CurrentLock implements AutoCloseable {
 	}
 
 	/**
-	 * Ends this binding; from any thread, any number of times.
+	 * Ends this binding. Any thread may call this method, any number of times.
 	 */
 	@Override
 	public void close() {
@@ -252,8 +257,9 @@ public final class CurrentLock implements AutoCloseable {
 	}
 
 	/**
-	 * Empties the stack of another thread if all bindings there are over. The thread may
-	 * drop some of them meanwhile, and then this looks again.
+	 * Empties the stack of another thread if all bindings there have ended. The other
+	 * thread may drop bindings meanwhile; this method then starts again from the top of
+	 * the stack.
 	 */
 	private void emptyIfOver() {
 		CurrentLock first = this.innermost.get();
@@ -267,7 +273,7 @@ public final class CurrentLock implements AutoCloseable {
 			binding = outer;
 		}
 		if (binding == null) {
-			this.innermost.compareAndSet(first, null); // Fails if there is a new one.
+			this.innermost.compareAndSet(first, null); // Fails if there is a new binding.
 		}
 	}
 

@@ -10,15 +10,17 @@ import org.jspecify.annotations.Nullable;
 /**
  * Locks that exclude each other across every JVM that shares a store.
  * <p>
- * Safe for use by many threads. A lock is reentrant for the thread that acquired it:
- * asking again gives a further handle on the same hold without any I/O.
+ * A {@code DistributedLock} is safe for use by many threads. A lock is reentrant for the
+ * thread that acquired the lock: a further request of that thread returns a further
+ * handle on the same hold, without any I/O.
  * <p>
- * It is the thread that counts, not the task. A pooled thread re-enters what its last
- * task has not released. A thread of a {@link java.util.concurrent.ForkJoinPool} runs
- * other tasks while it waits in {@code join()}, {@code get()} or {@code invokeAll()}, and
- * each of them re-enters what the thread holds just then: do not wait there inside a
- * lock, or acquire it with a {@linkplain LockRequest#detached(boolean) detached} request,
- * which is also the one for a lock that another thread releases.
+ * The owner is the thread, not the task. A task on a pooled thread re-enters the locks
+ * that the previous task of the thread has not released. A thread of a
+ * {@link java.util.concurrent.ForkJoinPool} runs other tasks while the thread waits in
+ * {@code join()}, {@code get()} or {@code invokeAll()}. Each of these tasks re-enters the
+ * locks that the thread holds at that moment. So do not wait there inside a lock, or
+ * acquire the lock by a {@linkplain LockRequest#detached(boolean) detached} request. A
+ * lock that another thread releases needs a detached request, too.
  *
  * <pre class="code">
  * try (LockHandle handle = distributedLock.acquire("nightly-report")) {
@@ -26,13 +28,13 @@ import org.jspecify.annotations.Nullable;
  * }
  * </pre>
  *
- * Each operation is here three times: for one key with every default, for one key and the
- * time to wait for it, and for a {@link LockRequest}. Those that begin with {@code try}
- * do not wait unless they are told to, and treat a busy key as an answer; the others wait
- * for the configured time, 5 seconds by default, and fail. Those that end in
- * {@code Async} block no thread. All of them are made from the four that acquire a
- * {@link LockRequest}: a decorator extends {@link ForwardingDistributedLock} and
- * overrides these.
+ * Each operation has three overloads: for one key with every default, for one key and a
+ * wait time, and for a {@link LockRequest}. Methods that begin with {@code try} wait only
+ * if a wait time is given, and report a busy key as a result. The other methods wait for
+ * the configured time, 5 seconds by default, and then throw an exception. Methods that
+ * end in {@code Async} block no thread. All methods that acquire a lock call one of the
+ * four that acquire a {@link LockRequest}. A decorator extends
+ * {@link ForwardingDistributedLock} and overrides these four.
  *
  * @since 1.0
  * @see LockRequest
@@ -41,18 +43,19 @@ import org.jspecify.annotations.Nullable;
 public interface DistributedLock {
 
 	/**
-	 * Acquires what the request asks for, waiting as long as it allows (without
-	 * {@linkplain LockRequest#waitTime(Duration) wait time}: the configured default, 5
-	 * seconds).
+	 * Acquires the keys of a request. Waits at most for the
+	 * {@linkplain LockRequest#waitTime(Duration) wait time} of the request, or, if the
+	 * request has none, for the configured time, 5 seconds by default.
 	 * @param request the keys and how to lock them
 	 * @return a handle that must be closed
-	 * @throws LockNotAcquiredException if a key was busy all that time
+	 * @throws LockNotAcquiredException if a key was busy for the whole wait time
 	 * @throws LockBackendException if the store failed or refused
-	 * @throws LockLostException if one of several keys was re-entered, and lost meanwhile
+	 * @throws LockLostException if the request re-entered one of several keys, and that
+	 * key was lost before the request had all keys
 	 * @throws LockInterruptedException if the thread was interrupted while waiting, and
-	 * the request is {@linkplain LockRequest#interruptible(boolean) interruptible}, as it
-	 * is by default; its interrupt flag is set
-	 * @throws IllegalArgumentException if the request is not valid here
+	 * the request is {@linkplain LockRequest#interruptible(boolean) interruptible}, which
+	 * is the default. The interrupt flag of the thread is set
+	 * @throws IllegalArgumentException if this lock does not accept the request
 	 */
 	LockHandle acquire(LockRequest request);
 
@@ -82,16 +85,17 @@ public interface DistributedLock {
 	}
 
 	/**
-	 * Acquires what the request asks for, waiting only if it has a
-	 * {@linkplain LockRequest#waitTime(Duration) wait time}.
+	 * Acquires the keys of a request unless a key is busy. Waits only if the request has
+	 * a {@linkplain LockRequest#waitTime(Duration) wait time}.
 	 * @param request the keys and how to lock them
 	 * @return a handle that must be closed, or empty if a key is busy, and for no other
 	 * reason
 	 * @throws LockBackendException if the store failed or refused
-	 * @throws LockLostException if one of several keys was re-entered, and lost meanwhile
-	 * @throws LockInterruptedException if the thread was interrupted while waiting; its
-	 * interrupt flag is set
-	 * @throws IllegalArgumentException if the request is not valid here
+	 * @throws LockLostException if the request re-entered one of several keys, and that
+	 * key was lost before the request had all keys
+	 * @throws LockInterruptedException if the thread was interrupted while waiting. The
+	 * interrupt flag of the thread is set
+	 * @throws IllegalArgumentException if this lock does not accept the request
 	 */
 	Optional<LockHandle> tryAcquire(LockRequest request);
 
@@ -119,31 +123,35 @@ public interface DistributedLock {
 	}
 
 	/**
-	 * Acquires what the request asks for as {@link #acquire(LockRequest)} does, but
-	 * blocks no thread: neither the calling one, which may be an event loop, nor another
-	 * while the lock is busy. Requests of both kinds wait in the same queues.
+	 * Acquires the keys of a request as {@link #acquire(LockRequest)} does, but blocks no
+	 * thread: neither the calling thread, which may be an event loop, nor another thread
+	 * while the lock is busy. Blocking and asynchronous requests wait in the same queues.
 	 * <p>
-	 * The handle is {@linkplain LockRequest#detached(boolean) detached}: it is bound to
-	 * no thread, and any thread may close it. A thread that must not block closes it by
-	 * {@link LockHandle#closeAsync()}. So nothing is re-entered. A thread that waits for
-	 * this future inside a lock on the same key waits in vain. Nothing of the calling
-	 * thread, such as its MDC, is carried to what depends on the future, unless the
-	 * engine was told how.
+	 * The handle is {@linkplain LockRequest#detached(boolean) detached}: bound to no
+	 * thread, so that any thread may close the handle. A thread that must not block
+	 * closes the handle by {@link LockHandle#closeAsync()}. The request re-enters no lock
+	 * of the calling thread. A thread that waits for this future inside a lock on the
+	 * same key therefore waits in vain. Dependents of the future see nothing of the
+	 * calling thread, such as the MDC, unless the engine was configured to carry the
+	 * context.
 	 * <p>
-	 * The future is completed, and so what depends on it runs, where
-	 * {@link LockHandle#closeAsync()} completes its futures: it may block. As with any
-	 * future, a dependent that is added when it is complete already runs at once, on the
-	 * thread that adds it, unless it is added by a method that ends in {@code Async}.
+	 * The future is completed on the threads on which {@link LockHandle#closeAsync()}
+	 * completes futures. Dependents of the future run there, and may block. As with any
+	 * future, a dependent that is added after the completion runs at once, on the thread
+	 * that adds the dependent, unless a method that ends in {@code Async} adds the
+	 * dependent.
 	 * <p>
-	 * If the future is cancelled, or completed by others, as by {@code orTimeout}, the
-	 * request is withdrawn, and a lock that comes all the same is released. That goes for
-	 * this very future; one that depends on it does not pass its cancellation on.
+	 * If the application cancels or completes the future, as {@code orTimeout} does, the
+	 * request is withdrawn. A lock that is granted nevertheless is released. Only the
+	 * returned future itself withdraws the request: a dependent future does not pass a
+	 * cancellation on.
 	 * @param request the keys and how to lock them
-	 * @return a future of a handle that must be closed. It fails with what
-	 * {@link #acquire(LockRequest)} throws, invalid requests included, but never with
-	 * {@link LockInterruptedException}; and with {@link LockBackendException} if the
-	 * store does not answer the requests before it in the wait time, or, if that is
-	 * shorter, in 5 seconds and 10 milliseconds for each of them, at most 30 seconds
+	 * @return a future of a handle that must be closed. The future fails with the
+	 * exceptions that {@link #acquire(LockRequest)} throws, also for invalid requests,
+	 * but never with {@link LockInterruptedException}. The future also fails with
+	 * {@link LockBackendException} if the store does not answer the preceding requests in
+	 * time: within the wait time or, if shorter, within 5 seconds plus 10 milliseconds
+	 * for each preceding request, at most 30 seconds
 	 */
 	CompletableFuture<LockHandle> acquireAsync(LockRequest request);
 
@@ -169,11 +177,12 @@ public interface DistributedLock {
 	}
 
 	/**
-	 * Acquires what the request asks for as {@link #tryAcquire(LockRequest)} does,
-	 * waiting only if it has a {@linkplain LockRequest#waitTime(Duration) wait time}, but
-	 * blocks no thread.
+	 * Acquires the keys of a request as {@link #tryAcquire(LockRequest)} does, but blocks
+	 * no thread. The request waits only if the request has a
+	 * {@linkplain LockRequest#waitTime(Duration) wait time}.
 	 * @param request the keys and how to lock them
-	 * @return a future of a handle that must be closed, or of nothing if a key is busy
+	 * @return a future of a handle that must be closed, or of an empty {@code Optional}
+	 * if a key is busy
 	 * @see #acquireAsync(LockRequest)
 	 */
 	CompletableFuture<Optional<LockHandle>> tryAcquireAsync(LockRequest request);
@@ -181,7 +190,8 @@ public interface DistributedLock {
 	/**
 	 * Short for {@code tryAcquireAsync(LockRequest.of(key))}.
 	 * @param key the key
-	 * @return a future of a handle that must be closed, or of nothing if the key is busy
+	 * @return a future of a handle that must be closed, or of an empty {@code Optional}
+	 * if the key is busy
 	 * @see #tryAcquireAsync(LockRequest)
 	 */
 	default CompletableFuture<Optional<LockHandle>> tryAcquireAsync(String key) {
@@ -192,7 +202,8 @@ public interface DistributedLock {
 	 * Short for {@code tryAcquireAsync(LockRequest.of(key).waitTime(waitTime))}.
 	 * @param key the key
 	 * @param waitTime the longest time to wait; zero means one attempt
-	 * @return a future of a handle that must be closed, or of nothing if the key is busy
+	 * @return a future of a handle that must be closed, or of an empty {@code Optional}
+	 * if the key is busy
 	 * @see #tryAcquireAsync(LockRequest)
 	 */
 	default CompletableFuture<Optional<LockHandle>> tryAcquireAsync(String key, Duration waitTime) {
@@ -200,13 +211,13 @@ public interface DistributedLock {
 	}
 
 	/**
-	 * Returns the value of code that runs while a lock is held. A stop of the application
-	 * waits for its end, unless the request
+	 * Runs code while a lock is held, and returns the value of the code. A stop of the
+	 * application waits for the end of the code, unless the request
 	 * {@linkplain LockRequest#awaitedOnStop(Boolean) says otherwise}.
 	 * @param <T> the type of the value
-	 * @param <E> what the code throws
+	 * @param <E> the type of exception that the code throws
 	 * @param request the keys and how to lock them
-	 * @param code what to run
+	 * @param code the code to run
 	 * @return the code's value
 	 * @throws E if the code failed
 	 * @throws LockNotAcquiredException if a key was busy for the whole wait time
@@ -223,9 +234,9 @@ public interface DistributedLock {
 	/**
 	 * Short for {@code execute(LockRequest.of(key), code)}.
 	 * @param <T> the type of the value
-	 * @param <E> what the code throws
+	 * @param <E> the type of exception that the code throws
 	 * @param key the key
-	 * @param code what to run
+	 * @param code the code to run
 	 * @return the code's value
 	 * @throws E if the code failed
 	 * @throws LockNotAcquiredException if the key was busy for the whole wait time
@@ -239,10 +250,10 @@ public interface DistributedLock {
 	/**
 	 * Short for {@code execute(LockRequest.of(key).waitTime(waitTime), code)}.
 	 * @param <T> the type of the value
-	 * @param <E> what the code throws
+	 * @param <E> the type of exception that the code throws
 	 * @param key the key
 	 * @param waitTime the longest time to wait; zero means one attempt
-	 * @param code what to run
+	 * @param code the code to run
 	 * @return the code's value
 	 * @throws E if the code failed
 	 * @throws LockNotAcquiredException if the key was busy for the whole wait time
@@ -257,9 +268,9 @@ public interface DistributedLock {
 	/**
 	 * Runs code while a lock is held, as {@link #execute(LockRequest, LockedCall)} does
 	 * for code with a value.
-	 * @param <E> what the code throws
+	 * @param <E> the type of exception that the code throws
 	 * @param request the keys and how to lock them
-	 * @param code what to run
+	 * @param code the code to run
 	 * @throws E if the code failed
 	 * @throws LockNotAcquiredException if a key was busy for the whole wait time
 	 * @throws LockBackendException if the store failed or refused
@@ -272,9 +283,9 @@ public interface DistributedLock {
 
 	/**
 	 * Short for {@code run(LockRequest.of(key), code)}.
-	 * @param <E> what the code throws
+	 * @param <E> the type of exception that the code throws
 	 * @param key the key
-	 * @param code what to run
+	 * @param code the code to run
 	 * @throws E if the code failed
 	 * @throws LockNotAcquiredException if the key was busy for the whole wait time
 	 * @throws LockBackendException if the store failed or refused
@@ -286,10 +297,10 @@ public interface DistributedLock {
 
 	/**
 	 * Short for {@code run(LockRequest.of(key).waitTime(waitTime), code)}.
-	 * @param <E> what the code throws
+	 * @param <E> the type of exception that the code throws
 	 * @param key the key
 	 * @param waitTime the longest time to wait; zero means one attempt
-	 * @param code what to run
+	 * @param code the code to run
 	 * @throws E if the code failed
 	 * @throws LockNotAcquiredException if the key was busy for the whole wait time
 	 * @throws LockBackendException if the store failed or refused
@@ -300,16 +311,17 @@ public interface DistributedLock {
 	}
 
 	/**
-	 * Returns the value of code that runs while a lock is held or, if the lock is busy
-	 * and for no other reason, that of other code, which runs without the lock. Waits
-	 * only if the request has a {@linkplain LockRequest#waitTime(Duration) wait time}. A
-	 * stop of the application waits for the end of the code, unless the request
+	 * Runs code while a lock is held or, if the lock is busy and for no other reason,
+	 * other code without the lock. Returns the value of the code that has run. Waits only
+	 * if the request has a {@linkplain LockRequest#waitTime(Duration) wait time}. A stop
+	 * of the application waits for the end of the code, unless the request
 	 * {@linkplain LockRequest#awaitedOnStop(Boolean) says otherwise}.
 	 * @param <T> the type of the value
-	 * @param <E> what either code throws
+	 * @param <E> the type of exception that either code throws
 	 * @param request the keys and how to lock them
-	 * @param code what to run with the lock
-	 * @param busy what to run instead if a key is busy; may throw, or return {@code null}
+	 * @param code the code to run with the lock
+	 * @param busy the code to run instead if a key is busy; may throw, or return
+	 * {@code null}
 	 * @return the value of the code that has run
 	 * @throws E if that code failed
 	 * @throws LockBackendException if the store failed or refused
@@ -325,10 +337,10 @@ public interface DistributedLock {
 	/**
 	 * Short for {@code tryExecute(LockRequest.of(key), code, busy)}.
 	 * @param <T> the type of the value
-	 * @param <E> what the code throws
+	 * @param <E> the type of exception that the code throws
 	 * @param key the key
-	 * @param code what to run with the lock
-	 * @param busy what to run instead if the key is busy
+	 * @param code the code to run with the lock
+	 * @param busy the code to run instead if the key is busy
 	 * @return the value of the code that has run
 	 * @throws E if that code failed
 	 * @throws LockBackendException if the store failed or refused
@@ -342,11 +354,11 @@ public interface DistributedLock {
 	/**
 	 * Short for {@code tryExecute(LockRequest.of(key).waitTime(waitTime), code, busy)}.
 	 * @param <T> the type of the value
-	 * @param <E> what the code throws
+	 * @param <E> the type of exception that the code throws
 	 * @param key the key
 	 * @param waitTime the longest time to wait; zero means one attempt
-	 * @param code what to run with the lock
-	 * @param busy what to run instead if the key is busy
+	 * @param code the code to run with the lock
+	 * @param busy the code to run instead if the key is busy
 	 * @return the value of the code that has run
 	 * @throws E if that code failed
 	 * @throws LockBackendException if the store failed or refused
@@ -361,11 +373,11 @@ public interface DistributedLock {
 	 * Runs code while a lock is held, unless the lock is busy, as
 	 * {@link #tryExecute(LockRequest, LockedCall, LockedCall)} does for code with a
 	 * value.
-	 * @param <E> what the code throws
+	 * @param <E> the type of exception that the code throws
 	 * @param request the keys and how to lock them
-	 * @param code what to run
-	 * @return whether the code has run: {@code false} if a key is busy, and for no other
-	 * reason
+	 * @param code the code to run
+	 * @return {@code true} if the code has run, {@code false} if a key is busy, and for
+	 * no other reason
 	 * @throws E if the code failed
 	 * @throws LockBackendException if the store failed or refused
 	 */
@@ -380,10 +392,10 @@ public interface DistributedLock {
 
 	/**
 	 * Short for {@code tryRun(LockRequest.of(key), code)}.
-	 * @param <E> what the code throws
+	 * @param <E> the type of exception that the code throws
 	 * @param key the key
-	 * @param code what to run
-	 * @return whether the code has run
+	 * @param code the code to run
+	 * @return {@code true} if the code has run, {@code false} if the key is busy
 	 * @throws E if the code failed
 	 * @throws LockBackendException if the store failed or refused
 	 * @see #tryRun(LockRequest, LockedTask)
@@ -394,11 +406,11 @@ public interface DistributedLock {
 
 	/**
 	 * Short for {@code tryRun(LockRequest.of(key).waitTime(waitTime), code)}.
-	 * @param <E> what the code throws
+	 * @param <E> the type of exception that the code throws
 	 * @param key the key
 	 * @param waitTime the longest time to wait; zero means one attempt
-	 * @param code what to run
-	 * @return whether the code has run
+	 * @param code the code to run
+	 * @return {@code true} if the code has run, {@code false} if the key is busy
 	 * @throws E if the code failed
 	 * @throws LockBackendException if the store failed or refused
 	 * @see #tryRun(LockRequest, LockedTask)
@@ -408,24 +420,27 @@ public interface DistributedLock {
 	}
 
 	/**
-	 * Calls code that returns a stage, and holds a lock from before that until the stage
-	 * has completed, but blocks no thread. A stop of the application waits for its end,
-	 * unless the request {@linkplain LockRequest#awaitedOnStop(Boolean) says otherwise}.
+	 * Calls code that returns a stage, and holds a lock from before the call until the
+	 * stage has completed, but blocks no thread. A stop of the application waits until
+	 * the stage has completed, unless the request
+	 * {@linkplain LockRequest#awaitedOnStop(Boolean) says otherwise}.
 	 * <p>
-	 * The code is called where the future of {@link #acquireAsync(LockRequest)} is
-	 * completed, never on the calling thread, and may block. While it runs, and no
-	 * longer, the lock is {@linkplain LockHandle#current() current} and reentrant there,
-	 * for methods that wait. What the stage does later is in no lock, and a request for
-	 * the same key waits in vain.
+	 * The code is called on the threads on which the future of
+	 * {@link #acquireAsync(LockRequest)} is completed, never on the calling thread, and
+	 * may block. Only while the code runs, the lock is {@linkplain LockHandle#current()
+	 * current} on that thread, and blocking methods re-enter the lock there. Later steps
+	 * of the stage cannot re-enter the lock, and a request of theirs for the same key
+	 * waits in vain.
 	 * <p>
-	 * If the result is cancelled before the lock is there, the request is withdrawn, and
-	 * the code is not called. Afterwards a cancellation reaches neither the stage nor the
-	 * lock, which is held until the stage has completed by itself.
+	 * If the result is cancelled before the lock is acquired, the request is withdrawn,
+	 * and the code is not called. A later cancellation affects neither the stage nor the
+	 * lock: the lock is held until the stage has completed by itself.
 	 * @param <T> the type of the value
 	 * @param request the keys and how to lock them
-	 * @param code what to call
-	 * @return a future that completes as the stage does, but after the release. It fails
-	 * with what {@link #execute(LockRequest, LockedCall)} throws
+	 * @param code the code to call
+	 * @return a future that completes as the stage does, but after the release. The
+	 * future fails with the exceptions that {@link #execute(LockRequest, LockedCall)}
+	 * throws
 	 * @see #acquireAsync(LockRequest)
 	 */
 	default <T extends @Nullable Object> CompletableFuture<T> executeAsync(LockRequest request,
@@ -437,7 +452,7 @@ public interface DistributedLock {
 	 * Short for {@code executeAsync(LockRequest.of(key), code)}.
 	 * @param <T> the type of the value
 	 * @param key the key
-	 * @param code what to call
+	 * @param code the code to call
 	 * @return a future that completes as the stage does, but after the release
 	 * @see #executeAsync(LockRequest, LockedCall)
 	 */
@@ -451,7 +466,7 @@ public interface DistributedLock {
 	 * @param <T> the type of the value
 	 * @param key the key
 	 * @param waitTime the longest time to wait; zero means one attempt
-	 * @param code what to call
+	 * @param code the code to call
 	 * @return a future that completes as the stage does, but after the release
 	 * @see #executeAsync(LockRequest, LockedCall)
 	 */
@@ -462,13 +477,13 @@ public interface DistributedLock {
 
 	/**
 	 * Calls code that returns a stage as {@link #executeAsync(LockRequest, LockedCall)}
-	 * does or, if the lock is busy and for no other reason, other code, which is called
-	 * there, too, but in no lock. Waits only if the request has a
+	 * does or, if the lock is busy and for no other reason, calls other code, on the same
+	 * threads but without the lock. The request waits only if the request has a
 	 * {@linkplain LockRequest#waitTime(Duration) wait time}.
 	 * @param <T> the type of the value
 	 * @param request the keys and how to lock them
-	 * @param code what to call with the lock
-	 * @param busy what to call instead if a key is busy
+	 * @param code the code to call with the lock
+	 * @param busy the code to call instead if a key is busy
 	 * @return a future that completes as the stage of the code that was called
 	 * @see #tryAcquireAsync(LockRequest)
 	 */
@@ -481,8 +496,8 @@ public interface DistributedLock {
 	 * Short for {@code tryExecuteAsync(LockRequest.of(key), code, busy)}.
 	 * @param <T> the type of the value
 	 * @param key the key
-	 * @param code what to call with the lock
-	 * @param busy what to call instead if the key is busy
+	 * @param code the code to call with the lock
+	 * @param busy the code to call instead if the key is busy
 	 * @return a future that completes as the stage of the code that was called
 	 * @see #tryExecuteAsync(LockRequest, LockedCall, LockedCall)
 	 */
@@ -497,8 +512,8 @@ public interface DistributedLock {
 	 * @param <T> the type of the value
 	 * @param key the key
 	 * @param waitTime the longest time to wait; zero means one attempt
-	 * @param code what to call with the lock
-	 * @param busy what to call instead if the key is busy
+	 * @param code the code to call with the lock
+	 * @param busy the code to call instead if the key is busy
 	 * @return a future that completes as the stage of the code that was called
 	 * @see #tryExecuteAsync(LockRequest, LockedCall, LockedCall)
 	 */
@@ -508,22 +523,22 @@ public interface DistributedLock {
 	}
 
 	/**
-	 * Asks the store who holds a key, and who waits for it: one read, which changes
-	 * nothing. For people and tools; the answer may be out of date when it is here, so
-	 * nothing can be decided by it that a lock should decide.
+	 * Asks the store who holds a key, and who waits for the key: one read, which changes
+	 * nothing. The answer is for people and tools. The answer may be out of date on
+	 * arrival, so do not base a decision on the answer that a lock should make.
 	 * @param key the key
-	 * @return what the store knew
+	 * @return the status of the key that the store reported
 	 * @throws LockBackendException if the store failed or refused
-	 * @throws UnsupportedOperationException if the store cannot be asked that, as one of
-	 * others may do; each of the library can
+	 * @throws UnsupportedOperationException if the store does not support inspection. All
+	 * stores of this library support inspection, stores of others may not
 	 */
 	LockStatus inspect(String key);
 
 	/**
-	 * Returns whether a handle was given by this lock: a thread may have handles of
-	 * several. A decorator asks what it decorates.
+	 * Returns whether this lock created a handle: a thread may have handles of several
+	 * {@code DistributedLock}s. A decorator asks the lock that the decorator wraps.
 	 * @param handle the handle
-	 * @return whether it was
+	 * @return {@code true} if this lock created the handle
 	 */
 	boolean owns(LockHandle handle);
 

@@ -4,23 +4,23 @@ import java.time.Duration;
 import java.util.Objects;
 
 /**
- * The range of each kind of duration, for all that take one. No API: public only for the
- * neighbouring packages.
+ * The range of each kind of duration, for all code that accepts a duration. No API: this
+ * enum is public only for the other packages of this library.
  */
 public enum DurationRange {
 
 	/**
-	 * How long something may be waited for, or goes on; zero means not at all.
+	 * The time of a wait or of an activity; zero means no wait, or no activity.
 	 */
 	WAIT(0, Duration.ofDays(365), "365 days"),
 
 	/**
-	 * The same, but more than zero.
+	 * The time of a hold or of an activity, more than zero.
 	 */
 	HOLD(1, Duration.ofDays(365), "365 days"),
 
 	/**
-	 * A lease: the shortest can still be told from a slow network.
+	 * A lease: the shortest lease still differs from a delay of a slow network.
 	 */
 	LEASE(100, Duration.ofDays(365), "365 days"),
 
@@ -30,7 +30,7 @@ public enum DurationRange {
 	RENEWED_LEASE(1000, Duration.ofDays(365), "365 days"),
 
 	/**
-	 * How long a key that nobody uses may stay where it was used.
+	 * How long a key that nobody uses may stay with a JVM.
 	 */
 	KEEP(0, Duration.ofMinutes(1), "1 minute"),
 
@@ -52,9 +52,9 @@ public enum DurationRange {
 	}
 
 	/**
-	 * Whether a duration is in this range.
+	 * Returns whether a duration is in this range.
 	 * @param duration the duration
-	 * @return whether it is
+	 * @return {@code true} if the duration is in this range
 	 */
 	public boolean contains(Duration duration) {
 		return duration.compareTo(this.least) >= 0 && duration.compareTo(this.most) <= 0;
@@ -62,10 +62,10 @@ public enum DurationRange {
 
 	/**
 	 * Refuses a duration that is out of range.
-	 * @param what its name in the message
+	 * @param what the name of the duration in the message
 	 * @param duration the duration
 	 * @return the duration
-	 * @throws IllegalArgumentException if it is out of range
+	 * @throws IllegalArgumentException if the duration is out of range
 	 */
 	public Duration check(String what, Duration duration) {
 		if (!contains(Objects.requireNonNull(duration, what))) {
@@ -84,14 +84,14 @@ public enum DurationRange {
 	}
 
 	/**
-	 * Writes a duration as people read it in all messages: {@code 5 s}, {@code 250 ms},
-	 * {@code 12.345 s}, whatever its length.
+	 * Writes a duration of any length in the form of all messages: {@code 5 s},
+	 * {@code 250 ms}, {@code 12.345 s}.
 	 * @param duration the duration
 	 * @return whole seconds, milliseconds below 10 seconds, else seconds with a fraction
 	 */
 	public static String text(Duration duration) {
 		long seconds = duration.getSeconds();
-		// Math.abs of the least number is negative.
+		// Two comparisons, since Math.abs of the least long is negative.
 		boolean isLong = seconds > 100_000 || seconds < -100_000;
 		if (isLong || seconds >= 10) {
 			String fraction = isLong ? ""

@@ -10,26 +10,28 @@ import java.util.TreeMap;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What one engine holds and waits for, as it knows itself without asking the store.
- * Immutable. Its parts are read one after the other, so that a lock which is acquired or
- * released meanwhile may be in none of them, or in two. Later versions may have more
- * parts: what reads it goes by their names.
+ * A snapshot of the locks that one engine holds and waits for, according to the engine
+ * itself, without asking the store. A snapshot is immutable. The engine reads the parts
+ * one after the other, so that a lock which is acquired or released meanwhile may be in
+ * no part, or in two. Later versions may have more parts: code that reads a snapshot
+ * should use the names of the parts.
  *
- * @param holds what is held, or is being handed over to the next request of this engine:
- * one for each key and owner, in no order
- * @param queues the requests that queue up inside this engine for a key, one that asks
- * the store for it included; a key for which there is no request is not there
- * @param requestsWaiting how many requests ask for a lock now, each counted once however
- * many keys it has. Hardly any but those that wait for a busy one, since asking takes no
- * time to speak of
- * @param store what the store says about itself, by name: its {@code type}, and, of
- * Redis, its way of {@code atomicity}, once the server has been asked
- * @param notifies whether release notifications arrive; if not, the engine polls.
- * {@code null} as long as it is not known: of Redis until a request has had to wait
- * @param losses how many locks were lost since the engine was built, by reason; without
- * those that never were
+ * @param holds the holds, and the keys that are being handed over to the next request of
+ * this engine: one for each key and owner, in no order
+ * @param queues for each key, the requests that queue up inside this engine, including
+ * the request that asks the store for the key. A key without such a request is left out
+ * @param requestsWaiting how many requests ask for a lock now; a request with several
+ * keys counts once. Nearly all of these requests wait for a busy lock, since asking the
+ * store takes little time
+ * @param store the details of the store, by name: the {@code type} and, for Redis, the
+ * kind of {@code atomicity}, once the server has been asked
+ * @param notifies {@code true} if release notifications arrive, {@code false} if the
+ * engine polls, {@code null} as long as this is not known: with Redis, until a request
+ * has had to wait
+ * @param losses how many locks were lost since the engine was built, by reason; a reason
+ * without a loss is left out
  * @param lateRenewals how many leases were renewed {@linkplain LockEvent.RenewedLate
- * late} since then
+ * late} since the engine was built
  * @since 1.0
  */
 public record EngineSnapshot(List<Hold> holds, Map<String, Queue> queues, int requestsWaiting,
@@ -59,18 +61,18 @@ public record EngineSnapshot(List<Hold> holds, Map<String, Queue> queues, int re
 	 * @param key the key
 	 * @param owner the owner token
 	 * @param name the {@linkplain LockRequest#name(String) name} of the request that has
-	 * it
-	 * @param mode which owners may have the key together with it
-	 * @param permits how many may have it together in that mode, as the request says: 1
-	 * if it has no {@linkplain LockRequest#permits(int) permits}
-	 * @param remaining for how long it is certainly held if nothing renews it
-	 * @param since since when the request has had it, by the clock of this JVM when it
-	 * got it; the same at each snapshot
-	 * @param held for how long the request has had it
+	 * the key
+	 * @param mode which other owners may have the key at the same time
+	 * @param permits how many owners may have the key together in that mode, according to
+	 * the request: 1 if the request has no {@linkplain LockRequest#permits(int) permits}
+	 * @param remaining for how long the key is certainly held if nothing renews the lease
+	 * @param since when the request got the key, by the clock of this JVM at that moment;
+	 * the same in each snapshot
+	 * @param held for how long the request has had the key
 	 * @param renewals how often the lease was renewed for this owner
 	 * @param thread the name of the thread that the handle is bound to, {@code null} for
-	 * a request that is detached or asynchronous, as those of reactive chains are, and
-	 * while the key is handed over
+	 * a detached or asynchronous request (requests of reactive chains are asynchronous),
+	 * and while the key is handed over
 	 * @param fencingToken the fencing token, {@code null} if the request has none
 	 */
 	public record Hold(String key, String owner, String name, LockMode mode, int permits, Duration remaining,
@@ -80,9 +82,9 @@ public record EngineSnapshot(List<Hold> holds, Map<String, Queue> queues, int re
 	/**
 	 * The requests that queue up for a key.
 	 *
-	 * @param length how many there are
-	 * @param longestWait for how long the one has waited that has waited longest, since
-	 * it asked for its first key
+	 * @param length how many requests there are
+	 * @param longestWait the longest time that a request of the queue has waited, since
+	 * the request asked for the first of its keys
 	 */
 	public record Queue(int length, Duration longestWait) {
 	}

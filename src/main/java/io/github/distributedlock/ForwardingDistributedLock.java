@@ -5,10 +5,10 @@ import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
 
 /**
- * A lock that lets another one do everything: what a decorator extends. All that it does
- * not forward is made from what it does. So a decorator that overrides the four methods
- * which acquire a {@link LockRequest} sees each acquisition, also those of code that is
- * run.
+ * A {@link DistributedLock} that forwards to another one, the base class of decorators.
+ * All methods that this class does not forward call the forwarded ones. So a decorator
+ * that overrides the four methods which acquire a {@link LockRequest} sees each
+ * acquisition, also the acquisitions of the methods that run code.
  *
  * <pre class="code">
  * class CountingLock extends ForwardingDistributedLock {

@@ -3,14 +3,14 @@ package io.github.distributedlock;
 import java.util.concurrent.Executor;
 
 /**
- * The executor of an {@linkplain LockHandle#onLost(Runnable, Executor) action} that does
- * no more than interrupt a thread. An interrupt must come in time even where the process
- * can have no thread to give it, so any thread may run such an action. No API.
+ * The executor of an {@linkplain LockHandle#onLost(Runnable, Executor) action} that only
+ * interrupts a thread. The interrupt must come in time even if the process cannot start
+ * another thread, so any thread may run the action. No API.
  */
 public enum InterruptExecutor implements Executor {
 
 	/**
-	 * The only one.
+	 * The only instance.
 	 */
 	INSTANCE;
 

@@ -6,8 +6,8 @@ import java.util.Objects;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The store failed, could not be reached, or refused. Says nothing about whether the lock
- * is busy.
+ * The store failed, could not be reached, or refused a step. This exception does not say
+ * whether the lock is busy.
  *
  * @since 1.0
  */
@@ -27,17 +27,17 @@ public final class LockBackendException extends LockException {
 	}
 
 	/**
-	 * Begins an exception. If nothing else is said, the same step will fail again, and it
-	 * is not known whether it was carried out.
+	 * Returns a builder of an exception. By default, the same step will fail again, and
+	 * whether the store has carried out the step is not known.
 	 * @param problem what was tried and what came back, with the key
-	 * @return what makes the exception
+	 * @return the builder
 	 */
 	public static Builder of(String problem) {
 		return new Builder(problem);
 	}
 
 	/**
-	 * Whether the same step may succeed a little later.
+	 * Returns whether the same step may succeed a little later.
 	 * @return {@code false} for a refusal that stays, such as a denied command
 	 */
 	public boolean isRetryable() {
@@ -45,25 +45,25 @@ public final class LockBackendException extends LockException {
 	}
 
 	/**
-	 * Whether the outcome of the step is known: the store has certainly not carried it
-	 * out, so that nothing has to be undone.
-	 * @return {@code false} if it may have been carried out
+	 * Returns whether the store has certainly not carried out the step, so that nothing
+	 * has to be undone.
+	 * @return {@code false} if the store may have carried out the step
 	 */
 	public boolean isNotCarriedOut() {
 		return this.notCarriedOut;
 	}
 
 	/**
-	 * Whether the store was not asked, or not any more, since this instance is stopped,
-	 * as when its application shuts down.
-	 * @return whether it is
+	 * Returns whether the store was not asked, or no longer asked, because this instance
+	 * is stopped, as when the application shuts down.
+	 * @return {@code true} if this instance is stopped
 	 */
 	public boolean isStopped() {
 		return this.stopped;
 	}
 
 	/**
-	 * Makes an exception. Not safe for use by many threads.
+	 * A builder of an exception. A builder is not safe for use by many threads.
 	 */
 	public static final class Builder {
 
@@ -84,8 +84,8 @@ public final class LockBackendException extends LockException {
 		}
 
 		/**
-		 * Says what to do about it.
-		 * @param remedy what to do, {@code null} if it is not known
+		 * Sets the remedy.
+		 * @param remedy what to do about the problem, {@code null} if not known
 		 * @return this builder
 		 */
 		public Builder remedy(@Nullable String remedy) {
@@ -94,10 +94,10 @@ public final class LockBackendException extends LockException {
 		}
 
 		/**
-		 * Says whether the same step may succeed a little later (a time-out, a lost
+		 * Sets whether the same step may succeed a little later (a time-out, a lost
 		 * connection, a server that is loading), so that a request that may wait tries
-		 * again; not by default.
-		 * @param retryable whether it may
+		 * again.
+		 * @param retryable {@code true} if the step may succeed; not by default
 		 * @return this builder
 		 */
 		public Builder retryable(boolean retryable) {
@@ -106,9 +106,9 @@ public final class LockBackendException extends LockException {
 		}
 
 		/**
-		 * Says whether the store has certainly not carried out what it was asked: it said
-		 * so, or it could not even be asked. Not known by default.
-		 * @param notCarriedOut whether that is certain
+		 * Sets whether the store has certainly not carried out the step: the store said
+		 * so, or could not even be asked.
+		 * @param notCarriedOut {@code true} if this is certain; not by default
 		 * @return this builder
 		 */
 		public Builder notCarriedOut(boolean notCarriedOut) {
@@ -117,8 +117,8 @@ public final class LockBackendException extends LockException {
 		}
 
 		/**
-		 * Says whether this instance is stopped; not by default.
-		 * @param stopped whether it is
+		 * Sets whether this instance is stopped.
+		 * @param stopped {@code true} if this instance is stopped; not by default
 		 * @return this builder
 		 */
 		public Builder stopped(boolean stopped) {
@@ -127,8 +127,8 @@ public final class LockBackendException extends LockException {
 		}
 
 		/**
-		 * Says what led to it.
-		 * @param cause the client's exception
+		 * Sets the cause.
+		 * @param cause the exception of the store's client
 		 * @return this builder
 		 */
 		public Builder cause(@Nullable Throwable cause) {
@@ -137,7 +137,7 @@ public final class LockBackendException extends LockException {
 		}
 
 		/**
-		 * Makes the exception.
+		 * Creates the exception.
 		 * @return the exception to throw
 		 */
 		public LockBackendException build() {

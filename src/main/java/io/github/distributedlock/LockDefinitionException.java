@@ -5,8 +5,9 @@ import java.util.List;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A lock annotation cannot mean anything: a wrong expression, duration, fallback or
- * place. Says which method, attribute and value, and what to write instead.
+ * A lock annotation is not valid: the expression, duration, fallback or place is wrong.
+ * The message names the method, the attribute and the value, and says what to write
+ * instead.
  *
  * @since 1.0
  */
@@ -14,8 +15,9 @@ public class LockDefinitionException extends LockException {
 
 	/**
 	 * Creates the exception for an annotation that cannot work.
-	 * @param problem the method, the attribute, its value and what is wrong with it
-	 * @param remedy what to write instead, {@code null} if it is not known
+	 * @param problem the method, the attribute, the value and what is wrong with the
+	 * value
+	 * @param remedy what to write instead, {@code null} if not known
 	 * @param cause the parser's exception, if any
 	 */
 	public LockDefinitionException(String problem, @Nullable String remedy, @Nullable Throwable cause) {

@@ -6,27 +6,27 @@ import java.util.List;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Something that happened to a lock of this JVM. An event is about one request, or, where
- * it has a {@code key}, about that one key of it; {@link #keys()} serves both.
+ * An event of a lock of this JVM. An event is about one request or, if the event has a
+ * {@code key}, about that one key of the request; {@link #keys()} covers both cases.
  * <p>
  * A later version may have more kinds of events, and only this library implements this
- * interface. A {@code switch} over the kinds needs a {@code default}, and ignores the
- * kinds that it does not know.
+ * interface. A {@code switch} over the kinds needs a {@code default}, and ignores unknown
+ * kinds.
  *
  * @since 1.0
  */
 public interface LockEvent {
 
 	/**
-	 * The request that the event is about: the one that was made, or whose hold has the
-	 * key.
+	 * Returns the request that the event is about: the request that was made, or the
+	 * request whose hold has the key.
 	 * @return the request
 	 */
 	LockRequest request();
 
 	/**
-	 * The low-cardinality {@linkplain LockRequest#name(String) name} of the request, for
-	 * meters.
+	 * Returns the low-cardinality {@linkplain LockRequest#name(String) name} of the
+	 * request, for meters.
 	 * @return the name
 	 */
 	default String name() {
@@ -34,8 +34,8 @@ public interface LockEvent {
 	}
 
 	/**
-	 * The keys that the event is about: those of the request, in the order given there,
-	 * or one of them.
+	 * Returns the keys that the event is about: all keys of the request, in the order
+	 * given there, or one of these keys.
 	 * @return the keys, at least one
 	 */
 	default List<String> keys() {
@@ -43,7 +43,8 @@ public interface LockEvent {
 	}
 
 	/**
-	 * A request got its lock from the store. Re-entering one is no event.
+	 * A request got a lock from the store. A request that re-enters a lock causes no
+	 * event.
 	 *
 	 * @param request the request
 	 * @param owner the owner token
@@ -80,13 +81,13 @@ public interface LockEvent {
 	}
 
 	/**
-	 * A lease was renewed, but less than half of the time between renewals was left of
-	 * it.
+	 * A lease was renewed late: less than half of the time between renewals was left of
+	 * the lease.
 	 *
 	 * @param request the request
 	 * @param key the key
 	 * @param owner the owner token
-	 * @param remaining what had been left of the lease
+	 * @param remaining the remaining lease before the renewal
 	 */
 	record RenewedLate(LockRequest request, String key, String owner, Duration remaining) implements LockEvent {
 
@@ -98,18 +99,18 @@ public interface LockEvent {
 	}
 
 	/**
-	 * A lock is no longer held although it was not released. If the loss is found out
-	 * only when the lock is released, there is no {@link Released}. If the key had been
-	 * handed over inside the JVM by then, there was a {@code Released} before: this event
-	 * is about the last hold that had the key, and the holds before it may have been
-	 * without the key, too. A key that is lost while its request waits for its other keys
-	 * is acquired anew, and there is no event.
+	 * A lock is no longer held although the lock was not released. If the release of a
+	 * lock discovers the loss, no {@link Released} event follows. If the key was handed
+	 * over inside the JVM before the discovery, a {@code Released} event preceded: this
+	 * event is about the last hold that had the key, and earlier holds may have been
+	 * without the key, too. A key that is lost while the request waits for other keys is
+	 * acquired anew, without an event.
 	 *
 	 * @param request the request
 	 * @param key the key
 	 * @param owner the owner token
-	 * @param reason why
-	 * @param held the time from having to losing
+	 * @param reason the reason of the loss
+	 * @param held the time from acquisition to loss
 	 */
 	record Lost(LockRequest request, String key, String owner, Reason reason, Duration held) implements LockEvent {
 
@@ -119,13 +120,13 @@ public interface LockEvent {
 		}
 
 		/**
-		 * Why a lock was lost.
+		 * The reason of a loss.
 		 */
 		public enum Reason {
 
 			/**
 			 * A fixed lease ran out before the lock was released, or before the store
-			 * answered that.
+			 * answered the release.
 			 */
 			LEASE_EXPIRED,
 
@@ -136,8 +137,8 @@ public interface LockEvent {
 
 			/**
 			 * The lease was not renewed in time: the store could not be reached, or this
-			 * JVM or its machine was paused. Or the release took longer than what was
-			 * left of the lease.
+			 * JVM or the machine was paused. Or the release took longer than the
+			 * remaining lease.
 			 */
 			NOT_RENEWED,
 
@@ -156,13 +157,13 @@ public interface LockEvent {
 	}
 
 	/**
-	 * The store could not be reached to release a lock; this is retried in the background
-	 * until the lease has run out.
+	 * The store could not be reached to release a lock. The release is retried in the
+	 * background until the lease has run out.
 	 *
 	 * @param request the request
 	 * @param key the key
 	 * @param owner the owner token
-	 * @param cause what the store answered
+	 * @param cause the failure of the release
 	 */
 	record ReleaseDeferred(LockRequest request, String key, String owner,
 			LockBackendException cause) implements LockEvent {

@@ -13,13 +13,13 @@ import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What all exceptions of this library have in common: a problem and, where one is known,
- * its remedy; and the keys that it is about.
+ * The superclass of all exceptions of this library: an exception has a problem, a remedy
+ * if one is known, and the keys that the problem is about.
  * <p>
- * Its static methods are for code that writes messages as this library does, such as a
- * store, an adapter or a listener of your own: a key may hold whatever somebody sent to
- * the application, and a line break in it must not look like a line of the log, nor an
- * escape sequence reach a terminal.
+ * The static methods are for code that writes messages as this library does, such as a
+ * store, an adapter or a listener of your own. A key may contain any text that somebody
+ * sent to the application: a line break in a key must not look like a line of the log,
+ * and an escape sequence must not reach a terminal.
  *
  * @since 1.0
  */
@@ -41,7 +41,7 @@ public abstract class LockException extends RuntimeException {
 	}
 
 	/**
-	 * What is wrong.
+	 * Returns the problem.
 	 * @return the message without the {@linkplain #remedy() remedy}
 	 */
 	public final String problem() {
@@ -49,25 +49,28 @@ public abstract class LockException extends RuntimeException {
 	}
 
 	/**
-	 * What to do about it. The message is the problem, then this in parentheses.
-	 * @return the remedy, empty if it is only part of the problem, or not known
+	 * Returns the remedy. The message is the problem, followed by the remedy in
+	 * parentheses.
+	 * @return the remedy, empty if the remedy is only part of the problem, or not known
 	 */
 	public final Optional<String> remedy() {
 		return Optional.ofNullable(this.remedy);
 	}
 
 	/**
-	 * The keys that this is about, as the request or the handle has them.
-	 * @return the keys; empty if it is about none, or only the message names them, as
-	 * those of {@link LockBackendException} and {@link LockDefinitionException} do
+	 * Returns the keys that the problem is about, as given by the request or the handle.
+	 * @return the keys; empty if the problem is about no key, or if only the message
+	 * names the keys, as with {@link LockBackendException} and
+	 * {@link LockDefinitionException}
 	 */
 	public final List<String> keys() {
 		return this.keys;
 	}
 
 	/**
-	 * A failure and what has caused it: a store finds out there what its client means.
-	 * Each comes once, so that this ends also where a failure is among its own causes.
+	 * Returns a failure and the causes of the failure. A store uses the causes to
+	 * interpret an exception of a client library. Each failure occurs once in the result,
+	 * so that the method terminates even if a failure is among the causes of itself.
 	 * @param failure the failure
 	 * @return the failure, its cause, the cause of that, and so on
 	 */
@@ -81,8 +84,8 @@ public abstract class LockException extends RuntimeException {
 	}
 
 	/**
-	 * Writes control characters and line separators as escapes, as in Java.
-	 * @param key a key, or other text that holds one
+	 * Writes the control characters and line separators of a text as escapes, as in Java.
+	 * @param key a key, or other text that contains a key
 	 * @return the text on one line; the same object if there is nothing to escape
 	 */
 	public static String printable(String key) {
@@ -91,7 +94,8 @@ public abstract class LockException extends RuntimeException {
 	}
 
 	/**
-	 * Writes several keys; of many only the first ten.
+	 * Writes several keys; of more than ten keys only the first ten, and the number of
+	 * the others.
 	 * @param keys the keys
 	 * @return the keys, each {@linkplain #printable(String) printable}, in brackets
 	 */

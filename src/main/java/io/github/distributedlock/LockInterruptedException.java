@@ -5,8 +5,8 @@ import java.util.List;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The thread was interrupted while it waited for a lock. Its interrupt flag is set again,
- * and the lock is not held.
+ * A thread was interrupted while waiting for a lock. The interrupt flag of the thread is
+ * set again, and the request did not get the lock.
  *
  * @since 1.0
  */
@@ -14,7 +14,7 @@ public class LockInterruptedException extends LockException {
 
 	/**
 	 * Creates the exception for an interrupted wait.
-	 * @param problem what was waited for, with the key and the time waited
+	 * @param problem what the thread waited for, with the key and the time waited
 	 * @param keys the keys of the request
 	 * @param cause the interrupt
 	 */

@@ -1,15 +1,16 @@
 package io.github.distributedlock;
 
 /**
- * Gets to know what happens to locks.
+ * A listener for the events of locks.
  * <p>
- * Called on the thread of the application on which the event happens, or which completes
- * the future of an asynchronous request; it must not block that thread. It is notified of
- * events that happen elsewhere, such as {@link LockEvent.Lost} and
- * {@link LockEvent.RenewedLate}, on a thread of its own, one event after the other: if it
- * blocks there, it delays only its own further events, and a warning is logged after 10
- * seconds. An implementation is safe for use by many threads. What it throws, be it an
- * {@link Error}, is logged and has no other effect.
+ * A listener is called on the thread of the application on which the event happens, or
+ * which completes the future of an asynchronous request. A listener must not block that
+ * thread. For events that happen on other threads, such as {@link LockEvent.Lost} and
+ * {@link LockEvent.RenewedLate}, each listener is called on a separate thread, one event
+ * after the other. A listener that blocks there delays only further events of the same
+ * listener, and a warning is logged after 10 seconds. An implementation must be safe for
+ * use by many threads. An exception or {@link Error} of a listener is logged and has no
+ * other effect.
  *
  * @since 1.0
  */
@@ -17,8 +18,8 @@ package io.github.distributedlock;
 public interface LockListener {
 
 	/**
-	 * Called after the event.
-	 * @param event what happened
+	 * Handles an event that has happened.
+	 * @param event the event
 	 */
 	void onEvent(LockEvent event);
 

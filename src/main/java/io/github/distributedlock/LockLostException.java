@@ -5,7 +5,7 @@ import java.util.List;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A lock that was acquired is no longer held. Somebody else may have it now.
+ * An acquired lock is no longer held. Another owner may have the lock now.
  *
  * @since 1.0
  */
@@ -16,7 +16,7 @@ public class LockLostException extends LockException {
 	/**
 	 * Creates the exception for a lost lock.
 	 * @param problem what happened, with the key and the lease
-	 * @param remedy how to avoid it, {@code null} if there is nothing to do
+	 * @param remedy how to avoid the loss, {@code null} if there is no remedy
 	 * @param keys the keys of the handle
 	 * @param reason why the lock was lost
 	 */
@@ -26,7 +26,7 @@ public class LockLostException extends LockException {
 	}
 
 	/**
-	 * Why the lock was lost.
+	 * Returns the reason of the loss.
 	 * @return the reason
 	 */
 	public LockEvent.Lost.Reason reason() {

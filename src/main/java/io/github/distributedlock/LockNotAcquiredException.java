@@ -7,8 +7,8 @@ import java.util.Optional;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A lock was busy for as long as the request was ready to wait. The store works; somebody
- * else has the lock.
+ * A lock was busy for the whole wait time of the request. The store works; another owner
+ * has the lock.
  *
  * @since 1.0
  */
@@ -32,7 +32,7 @@ public class LockNotAcquiredException extends LockException {
 	}
 
 	/**
-	 * How long the request waited.
+	 * Returns how long the request waited.
 	 * @return the time waited
 	 */
 	public Duration waited() {
@@ -40,8 +40,8 @@ public class LockNotAcquiredException extends LockException {
 	}
 
 	/**
-	 * The owner token of the holder, {@code app@host/pid#random:n}.
-	 * @return the holder, or empty where it is not known
+	 * Returns the owner token of the holder, {@code app@host/pid#random:n}.
+	 * @return the owner token, or empty if not known
 	 */
 	public Optional<String> holder() {
 		return Optional.ofNullable(this.holder);

@@ -13,8 +13,9 @@ import java.util.Objects;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What to lock, and how. Immutable: each wither returns a new request. What is not set
- * means the default of the lock that it is given to.
+ * A request for a lock: the keys, and how to lock them. Requests are immutable: each
+ * wither returns a new request. A value that is not set has the default of the
+ * {@link DistributedLock} that gets the request.
  *
  * <pre class="code">
  * LockRequest.of("order:42", "customer:7").waitTime(Duration.ofSeconds(2)).name("checkout")
@@ -23,12 +24,12 @@ import org.jspecify.annotations.Nullable;
  * Durations are from 1 millisecond (0 for a wait) to 365 days; a lease is at least 100
  * milliseconds. A request has at most 10,000 keys. {@link LockMode#SHARED} and several
  * {@linkplain #permits(int) permits} go neither together nor with
- * {@linkplain #fair(boolean) fair} or {@linkplain #fenced(boolean) fenced}, and fenced
- * not with several keys. A value that is out of range is refused by its wither, with an
- * {@link IllegalArgumentException}; values that do not go together are refused when the
- * request is used, in whatever order they were set. {@code null} in the place of a
- * duration or a name takes back what was set before. Two requests are equal if they ask
- * for the same keys, in the same order, in the same way.
+ * {@linkplain #fair(boolean) fair} or {@linkplain #fenced(boolean) fenced}. Fenced does
+ * not go with several keys. A wither refuses a value that is out of range, with an
+ * {@link IllegalArgumentException}. Values that do not go together are refused when the
+ * request is used, so that the order of the withers does not matter. {@code null} instead
+ * of a duration or a name removes the value that was set before. Two requests are equal
+ * if their keys, the order of the keys, and all other values are equal.
  *
  * @since 1.0
  */
@@ -51,13 +52,13 @@ public final class LockRequest {
 	private final List<String> keys;
 
 	/**
-	 * The name, and what is not as by default. Never changed; requests that differ in
-	 * their keys only share it.
+	 * The name, and all values that are not the default. The map is never changed;
+	 * requests that differ only in their keys share the map.
 	 */
 	private final Map<Setting, Object> settings;
 
 	/**
-	 * A field, since each lock asks for them several times.
+	 * The permits, in a field because each acquisition reads them several times.
 	 */
 	private final int permits;
 
@@ -68,7 +69,7 @@ public final class LockRequest {
 	}
 
 	/**
-	 * A request for one or more keys, all or none.
+	 * Returns a request for one or more keys: the request gets all keys or none.
 	 * @param keys the keys, neither null nor blank; repeated ones count once
 	 * @return the request
 	 */
@@ -77,7 +78,7 @@ public final class LockRequest {
 	}
 
 	/**
-	 * A request for one or more keys, all or none.
+	 * Returns a request for one or more keys: the request gets all keys or none.
 	 * @param keys the keys, neither null nor blank; repeated ones count once
 	 * @return the request
 	 */
@@ -86,7 +87,7 @@ public final class LockRequest {
 	}
 
 	/**
-	 * The same request for other keys.
+	 * Returns the same request for other keys.
 	 * @param keys the keys, neither null nor blank; repeated ones count once
 	 * @return a request for those keys that is like this one otherwise
 	 */
@@ -95,20 +96,20 @@ public final class LockRequest {
 	}
 
 	/**
-	 * Waits at most this long for the keys, all waiting and retrying included.
+	 * Sets the longest time to wait for the keys, all waiting and retrying included.
 	 * @param waitTime the time; zero means one attempt, {@code null} the default of the
 	 * lock
-	 * @return a request that waits so long
+	 * @return a request with that wait time
 	 */
 	public LockRequest waitTime(@Nullable Duration waitTime) {
 		return with(Setting.WAIT_TIME, (waitTime != null) ? DurationRange.WAIT.check("waitTime", waitTime) : null);
 	}
 
 	/**
-	 * Holds the lock for at most this long: the lease then runs out, and is not renewed,
-	 * unless it is {@linkplain LockHandle#extend(Duration) extended}. Without, the lease
-	 * is renewed until the handle is closed. With several keys it begins when the last
-	 * one is acquired.
+	 * Sets a fixed lease, which is not renewed: the lock is held at most for this time,
+	 * unless the lease is {@linkplain LockHandle#extend(Duration) extended}. Without a
+	 * fixed lease, the lease is renewed until the handle is closed. With several keys,
+	 * the fixed lease begins when the last key is acquired.
 	 * @param leaseTime the fixed lease, or {@code null} for none
 	 * @return a request with that lease
 	 */
@@ -117,10 +118,10 @@ public final class LockRequest {
 	}
 
 	/**
-	 * Renews the lease, but not beyond this long after it was acquired. Together with a
-	 * {@linkplain #leaseTime(Duration) fixed lease} nothing is renewed: the lease is the
-	 * shorter of the two, and {@link LockHandle#extend(Duration)} refuses to go beyond
-	 * this.
+	 * Sets the longest hold: the lease is renewed, but not beyond this time after the
+	 * acquisition. Together with a {@linkplain #leaseTime(Duration) fixed lease} the
+	 * lease is not renewed: the lease is the shorter of the two times, and
+	 * {@link LockHandle#extend(Duration)} refuses to exceed the longest hold.
 	 * @param maxHoldTime the longest hold, or {@code null} for no limit
 	 * @return a request with that limit
 	 */
@@ -130,8 +131,8 @@ public final class LockRequest {
 	}
 
 	/**
-	 * Keeps others out for at least this long after it was acquired, even if it is given
-	 * back earlier.
+	 * Sets the shortest hold: the lock stays busy for others at least for this time after
+	 * the acquisition, even if the lock is released earlier.
 	 * @param minHoldTime the shortest hold, not longer than a
 	 * {@linkplain #leaseTime(Duration) fixed lease} or the
 	 * {@linkplain #maxHoldTime(Duration) longest hold}; {@code null} for none
@@ -143,10 +144,10 @@ public final class LockRequest {
 	}
 
 	/**
-	 * Leaves the lease to run out when the handle is closed, instead of giving the lock
-	 * back.
-	 * @param expireOnClose whether to leave it to run out
-	 * @return a request that does so
+	 * Sets whether the lease is left to run out when the handle is closed, instead of a
+	 * release of the lock.
+	 * @param expireOnClose {@code true} to let the lease run out; not by default
+	 * @return a request that lets the lease run out on close, or releases the lock
 	 */
 	public LockRequest expireOnClose(boolean expireOnClose) {
 		return flag(Setting.EXPIRE_ON_CLOSE, expireOnClose);
@@ -173,10 +174,11 @@ public final class LockRequest {
 	}
 
 	/**
-	 * Which holders may have the lock together; exclusive by default.
+	 * Sets the mode: which holders may have the lock together. The default is exclusive.
 	 * {@link LockMode#SHARED} is refused together with {@linkplain #fair(boolean) fair}
-	 * or {@linkplain #fenced(boolean) fenced}, by a store that cannot do it, and, for an
-	 * exclusive request, by a thread that shares the lock already.
+	 * or {@linkplain #fenced(boolean) fenced}, and by a store that does not support
+	 * shared locks. An exclusive request is refused on a thread that shares the lock
+	 * already.
 	 * @param mode the mode
 	 * @return a request in that mode
 	 */
@@ -185,16 +187,17 @@ public final class LockRequest {
 	}
 
 	/**
-	 * How many requests may hold the lock together, in all JVMs; 1 by default, which is
-	 * an exclusive lock. The request gets the lock if with it at most so many hold it:
-	 * its own number counts, and none is stored, so that requests may differ in it. Each
-	 * holder has a lease of its own. A request with several permits passes no JVM that
-	 * waits already; JVMs take turns. Refused together with {@link LockMode#SHARED},
-	 * {@linkplain #fair(boolean) fair} or {@linkplain #fenced(boolean) fenced}, by a
-	 * store that cannot do it, and by a thread that shares the lock already, or holds it
-	 * with more permits.
+	 * Sets how many requests may hold the lock together, in all JVMs. The default is 1,
+	 * an exclusive lock. The request gets the lock if at most this number of requests,
+	 * this one included, then hold the lock. Only the number of the request itself
+	 * counts; the store keeps no number, so that requests may differ. Each holder has a
+	 * separate lease. A request with several permits does not overtake a JVM that waits
+	 * already; JVMs take turns. Several permits are refused together with
+	 * {@link LockMode#SHARED}, {@linkplain #fair(boolean) fair} or
+	 * {@linkplain #fenced(boolean) fenced}, by a store that does not support permits, and
+	 * on a thread that shares the lock already or holds the lock with more permits.
 	 * @param permits the number, from 1 to {@value #MOST_PERMITS}
-	 * @return a request with so many permits
+	 * @return a request with that number of permits
 	 */
 	public LockRequest permits(int permits) {
 		if (permits < 1 || permits > MOST_PERMITS) {
@@ -205,13 +208,15 @@ public final class LockRequest {
 	}
 
 	/**
-	 * Serves fair requests for the key strictly in the order of their arrival, across all
-	 * JVMs and threads: no request gets ahead of one that arrived before. A request
-	 * arrives when the store has noted it. One that gives up is skipped, one whose JVM
-	 * died is skipped within a second. With several keys, this holds for each of them
-	 * from when the ones before it are held. Others that are not fair may be handed the
-	 * lock inside their JVM meanwhile. Refused by a store that cannot do it.
-	 * @param fair whether to do so
+	 * Sets whether the request is fair. Fair requests for a key are served strictly in
+	 * the order of their arrival, across all JVMs and threads: no fair request overtakes
+	 * one that arrived before. A request arrives when the store has recorded the request.
+	 * A request that gives up is skipped; a request whose JVM died is skipped within a
+	 * second. With several keys, the order applies to each key from the moment that the
+	 * request holds the preceding keys. Requests that are not fair may be handed the lock
+	 * inside their JVM meanwhile. A store that does not support fair requests refuses
+	 * them.
+	 * @param fair {@code true} for a fair request; not by default
 	 * @return a request that is fair, or not
 	 */
 	public LockRequest fair(boolean fair) {
@@ -219,10 +224,11 @@ public final class LockRequest {
 	}
 
 	/**
-	 * Asks for a {@linkplain LockHandle#fencingToken() fencing token}, with which the
-	 * resource behind the lock can refuse the late write of a holder that has lost it.
-	 * Only for a single key. A request that re-enters a lock without one is refused.
-	 * @param fenced whether to ask for one; not by default
+	 * Sets whether the lock comes with a {@linkplain LockHandle#fencingToken() fencing
+	 * token}. With the token, the resource behind the lock can refuse the late write of a
+	 * holder that has lost the lock. A fenced request has a single key. A fenced request
+	 * that would re-enter a lock without a token is refused.
+	 * @param fenced {@code true} to ask for a token; not by default
 	 * @return a request with a token, or without
 	 */
 	public LockRequest fenced(boolean fenced) {
@@ -230,13 +236,14 @@ public final class LockRequest {
 	}
 
 	/**
-	 * Does not bind the handle to the acquiring thread: it is not current there, and no
-	 * request re-enters it, so that it may outlive the task that acquired it and be
-	 * closed by any thread. For futures, reactive results and tasks of a
+	 * Sets whether the handle is detached, that is, not bound to the acquiring thread. A
+	 * detached handle is not current on that thread, and no request re-enters the lock.
+	 * So the handle may outlive the task that acquired the lock, and any thread may close
+	 * the handle. Use a detached request for futures, reactive results and tasks of a
 	 * {@link java.util.concurrent.ForkJoinPool}. {@link CurrentLock#bind(LockHandle)}
-	 * makes it current for as long as a task runs. The request itself re-enters what the
-	 * thread holds, as any other does.
-	 * @param detached whether to do so; not by default
+	 * makes the handle current for as long as a task runs. The request itself re-enters
+	 * the locks that the thread holds, as any other request does.
+	 * @param detached {@code true} for a detached handle; not by default
 	 * @return a request whose handle is bound to no thread, or to the acquiring one
 	 */
 	public LockRequest detached(boolean detached) {
@@ -244,12 +251,14 @@ public final class LockRequest {
 	}
 
 	/**
-	 * Lets a stop of the application wait until the handle is closed, for as long as that
-	 * has time (with Spring Boot, {@code spring.lifecycle.timeout-per-shutdown-phase}),
-	 * so that the lock is released. For handles that are closed when a call ends, and not
-	 * for one that is held as long as the application runs.
-	 * @param awaitedOnStop whether to wait, or {@code null} for the default: not for
-	 * {@code acquire} and {@code tryAcquire}, but for code that is run with the lock
+	 * Sets whether a stop of the application waits until the handle is closed, so that
+	 * the lock is released. The stop waits at most for the time that a stop has (with
+	 * Spring Boot, {@code spring.lifecycle.timeout-per-shutdown-phase}). Use this setting
+	 * for handles that are closed when a call ends, not for a handle that is held as long
+	 * as the application runs.
+	 * @param awaitedOnStop {@code true} to wait, {@code false} not to wait, {@code null}
+	 * for the default: a stop waits for code that is run with the lock, but not for
+	 * {@code acquire} and {@code tryAcquire}
 	 * @return a request that a stop waits for, or not
 	 */
 	public LockRequest awaitedOnStop(@Nullable Boolean awaitedOnStop) {
@@ -257,19 +266,20 @@ public final class LockRequest {
 	}
 
 	/*
-	 * What runs code with the lock asks for.
+	 * The request as the methods that run code with the lock make it: a stop waits,
+	 * unless the request says otherwise.
 	 */
 	LockRequest awaitedUnlessSaid() {
 		return this.settings.containsKey(Setting.AWAITED_ON_STOP) ? this : awaitedOnStop(true);
 	}
 
 	/**
-	 * Whether an interrupt ends the wait, with a {@link LockInterruptedException}. If
-	 * not, the request goes on waiting, and keeps its place among those that wait; the
-	 * thread's interrupt flag is set again afterwards. For code that has to have the lock
-	 * whatever happens, such as one that cleans up; the wait still ends with the
-	 * {@linkplain #waitTime(Duration) wait time}, and with a stop of the application.
-	 * @param interruptible whether it does; so by default
+	 * Sets whether an interrupt ends the wait, with a {@link LockInterruptedException}.
+	 * An uninterruptible request goes on waiting and keeps the place in the queue; the
+	 * thread's interrupt flag is set again afterwards. Use an uninterruptible request for
+	 * code that needs the lock in any case, such as a clean-up. The wait still ends with
+	 * the {@linkplain #waitTime(Duration) wait time}, and with a stop of the application.
+	 * @param interruptible {@code true} to end the wait, which is the default
 	 * @return a request that can be interrupted, or cannot
 	 */
 	public LockRequest interruptible(boolean interruptible) {
@@ -277,8 +287,8 @@ public final class LockRequest {
 	}
 
 	/**
-	 * Names the use of the lock in events and meters.
-	 * @param name one of few names, not made from the key; {@code null} for
+	 * Sets the name of this use of the lock in events and meters.
+	 * @param name the name, one of few, not made from the key; {@code null} for
 	 * {@code unnamed}
 	 * @return a request of that name
 	 */
@@ -290,7 +300,7 @@ public final class LockRequest {
 	}
 
 	/**
-	 * The keys, in the order given, without duplicates.
+	 * Returns the keys, in the order given, without duplicates.
 	 * @return the keys
 	 */
 	public List<String> keys() {
@@ -298,7 +308,7 @@ public final class LockRequest {
 	}
 
 	/**
-	 * How long to wait at most.
+	 * Returns the longest time to wait.
 	 * @return the time, or {@code null} for the default
 	 */
 	public @Nullable Duration waitTime() {
@@ -306,15 +316,15 @@ public final class LockRequest {
 	}
 
 	/**
-	 * The fixed lease.
-	 * @return the lease, or {@code null} if it is renewed
+	 * Returns the fixed lease.
+	 * @return the lease, or {@code null} if the lease is renewed
 	 */
 	public @Nullable Duration leaseTime() {
 		return duration(Setting.LEASE_TIME);
 	}
 
 	/**
-	 * The longest hold.
+	 * Returns the longest hold.
 	 * @return the time, or {@code null} if there is none
 	 */
 	public @Nullable Duration maxHoldTime() {
@@ -322,7 +332,7 @@ public final class LockRequest {
 	}
 
 	/**
-	 * The shortest hold.
+	 * Returns the shortest hold.
 	 * @return the time, or {@code null} if there is none
 	 */
 	public @Nullable Duration minHoldTime() {
@@ -330,7 +340,7 @@ public final class LockRequest {
 	}
 
 	/**
-	 * How long the key stays with the JVM when nobody uses it.
+	 * Returns how long a key that nobody uses stays with the JVM.
 	 * @return the time, or {@code null} for the default
 	 */
 	public @Nullable Duration keepTime() {
@@ -338,15 +348,15 @@ public final class LockRequest {
 	}
 
 	/**
-	 * Whether the lease is left to run out on close.
-	 * @return {@code false} if the lock is released
+	 * Returns whether the lease is left to run out on close.
+	 * @return {@code false} if the lock is released on close, which is the default
 	 */
 	public boolean expireOnClose() {
 		return is(Setting.EXPIRE_ON_CLOSE);
 	}
 
 	/**
-	 * The mode.
+	 * Returns the mode.
 	 * @return exclusive or shared
 	 */
 	public LockMode mode() {
@@ -354,7 +364,7 @@ public final class LockRequest {
 	}
 
 	/**
-	 * How many requests may hold the lock together.
+	 * Returns how many requests may hold the lock together.
 	 * @return the number, 1 for an exclusive or shared lock
 	 */
 	public int permits() {
@@ -362,47 +372,47 @@ public final class LockRequest {
 	}
 
 	/**
-	 * Whether requests are served strictly in order.
-	 * @return whether it is fair
+	 * Returns whether the request is fair: fair requests are served strictly in order.
+	 * @return {@code true} if the request is fair, {@code false} by default
 	 */
 	public boolean fair() {
 		return is(Setting.FAIR);
 	}
 
 	/**
-	 * Whether a fencing token is asked for.
-	 * @return whether it is fenced
+	 * Returns whether the request asks for a fencing token.
+	 * @return {@code true} if the request is fenced, {@code false} by default
 	 */
 	public boolean fenced() {
 		return is(Setting.FENCED);
 	}
 
 	/**
-	 * Whether the handle is bound to no thread.
-	 * @return whether it is detached
+	 * Returns whether the handle is bound to no thread.
+	 * @return {@code true} if the request is detached, {@code false} by default
 	 */
 	public boolean detached() {
 		return is(Setting.DETACHED);
 	}
 
 	/**
-	 * Whether a stop waits until the handle is closed.
-	 * @return whether it is awaited, {@code false} by default
+	 * Returns whether a stop of the application waits until the handle is closed.
+	 * @return {@code true} if a stop waits, {@code false} by default
 	 */
 	public boolean awaitedOnStop() {
 		return Boolean.TRUE.equals(this.settings.get(Setting.AWAITED_ON_STOP));
 	}
 
 	/**
-	 * Whether an interrupt ends the wait.
-	 * @return whether it is interruptible
+	 * Returns whether an interrupt ends the wait.
+	 * @return {@code true} if the request is interruptible, which is the default
 	 */
 	public boolean interruptible() {
 		return !is(Setting.UNINTERRUPTIBLE);
 	}
 
 	/**
-	 * The name for events and meters.
+	 * Returns the name for events and meters.
 	 * @return the name, {@code unnamed} by default
 	 */
 	public String name() {
@@ -410,9 +420,10 @@ public final class LockRequest {
 	}
 
 	/**
-	 * Returns if the settings of this request go together, which each lock asks when the
-	 * request is used: for code that makes requests early, and wants to fail there.
-	 * @throws IllegalArgumentException if they do not
+	 * Throws an exception unless the settings of this request go together. Each
+	 * {@link DistributedLock} does this check when a request is used. Code that creates
+	 * requests early calls this method to fail early.
+	 * @throws IllegalArgumentException if the settings do not go together
 	 */
 	public void requireValid() {
 		requireMinHoldFits(Setting.LEASE_TIME);
@@ -493,7 +504,8 @@ public final class LockRequest {
 	}
 
 	/*
-	 * Each key once, in the order given, if all are usable.
+	 * Returns each key once, in the order given, or throws an exception if a key is null
+	 * or blank or there are too few or too many keys.
 	 */
 	private static List<String> distinct(Collection<String> keys) {
 		if (Objects.requireNonNull(keys, "keys").isEmpty()) {
@@ -540,7 +552,7 @@ public final class LockRequest {
 	}
 
 	/**
-	 * What can be set, in the order in which it is written.
+	 * The settings, in the order in which {@link LockRequest#toString()} writes them.
 	 */
 	private enum Setting {
 

@@ -8,18 +8,18 @@ import java.util.function.Predicate;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What a store knows of one key at one moment. Immutable, and does no I/O; it may be out
- * of date when it is read.
+ * The status of one key, as a store knew the key at one moment. A status is immutable and
+ * does no I/O. A status may be out of date when the caller reads it.
  *
  * @param key the key
- * @param holders those for which the key is busy: several only of a lock that is shared
- * or has {@linkplain LockRequest#permits(int) permits}, none if the key is free
- * @param waiters those that are registered in the store as waiting, first the one that
- * came first. One that has died is still among them until the store notices, which takes
- * about a second. Instances that poll, and requests that wait inside an instance for each
- * other, are not known to the store.
- * @param heldHere whether the owner of the key, or one of those that share it, acquired
- * it by the engine that was asked; a store leaves it {@code false}
+ * @param holders the holders for which the key is busy: several only if the lock is
+ * shared or has {@linkplain LockRequest#permits(int) permits}, none if the key is free
+ * @param waiters the waiters that are registered in the store, the earliest first. A
+ * waiter that has died stays registered until the store notices the death, which takes
+ * about a second. The store does not know instances that poll, nor requests that wait for
+ * each other inside an instance
+ * @param heldHere {@code true} if the owner of the key, or one of the owners that share
+ * the key, acquired the key by the engine that was asked; a store sets {@code false}
  * @since 1.0
  * @see DistributedLock#inspect(String)
  */
@@ -35,10 +35,10 @@ public record LockStatus(String key, List<Holder> holders, List<Waiter> waiters,
 	}
 
 	/**
-	 * The status of a key as a store reports it, not held here.
+	 * Returns the status of a key as a store reports the key, not held here.
 	 * @param key the key
-	 * @param holders those for which the key is busy
-	 * @param waiters those that wait, first the one that came first
+	 * @param holders the holders for which the key is busy
+	 * @param waiters the waiters, the earliest first
 	 * @return the status
 	 */
 	public static LockStatus of(String key, List<Holder> holders, List<Waiter> waiters) {
@@ -46,18 +46,19 @@ public record LockStatus(String key, List<Holder> holders, List<Waiter> waiters,
 	}
 
 	/**
-	 * Says whether the key is held here.
-	 * @param heldHere whether it is
-	 * @return the status that says so
+	 * Returns this status with another {@code heldHere}.
+	 * @param heldHere {@code true} if the key is held here
+	 * @return the changed status
 	 */
 	public LockStatus heldHere(boolean heldHere) {
 		return new LockStatus(this.key, this.holders, this.waiters, heldHere);
 	}
 
 	/**
-	 * Says that owners only keep the key: nobody uses it.
-	 * @param here which owner tokens are meant
-	 * @return the status that says so
+	 * Returns this status with {@link State#KEPT} instead of {@link State#HELD} for some
+	 * owners: these owners only keep the key, and nobody uses the key.
+	 * @param here the test for the owner tokens that only keep the key
+	 * @return the changed status
 	 */
 	public LockStatus kept(Predicate<String> here) {
 		return new LockStatus(this.key,
@@ -69,9 +70,9 @@ public record LockStatus(String key, List<Holder> holders, List<Waiter> waiters,
 	}
 
 	/**
-	 * Whether the key has no {@linkplain #holders() holder}. A fair request may still
-	 * have to let waiters go first.
-	 * @return whether there is no holder
+	 * Returns whether the key has no {@linkplain #holders() holder}. A fair request may
+	 * still have to wait until earlier waiters are served.
+	 * @return {@code true} if there is no holder
 	 */
 	public boolean isFree() {
 		return this.holders.isEmpty();
@@ -85,66 +86,68 @@ public record LockStatus(String key, List<Holder> holders, List<Waiter> waiters,
 	}
 
 	/**
-	 * What a holder has.
+	 * The relation of a holder to the key.
 	 */
 	public enum State {
 
 		/**
-		 * It owns the key.
+		 * The holder owns the key.
 		 */
 		HELD,
 
 		/**
-		 * It owns the key, and nobody uses it: the key
+		 * The holder owns the key, but nobody uses the key: the key
 		 * {@linkplain LockRequest#keepTime(java.time.Duration) stays} with the JVM that
-		 * was asked, and goes when another one wants it. Those that other JVMs keep look
-		 * as if they were held.
+		 * was asked, until another JVM wants the key. Keys that stay with other JVMs look
+		 * as if held.
 		 */
 		KEPT,
 
 		/**
-		 * The key is kept for it for a moment, since its turn has come.
+		 * The key is reserved for the holder for a moment, since the turn of the holder
+		 * has come.
 		 */
 		RESERVED,
 
 		/**
-		 * It has released the key, which stays busy until a minimum time, or its lease,
-		 * is over.
+		 * The holder has released the key, but the key stays busy until a shortest hold,
+		 * or the lease, is over.
 		 */
 		EXPIRING
 
 	}
 
 	/**
-	 * One for which a key is busy.
+	 * A holder: an owner, or an instance, for which a key is busy.
 	 *
-	 * @param owner its owner token, {@code app@host/pid#random:n}; of a reservation that
+	 * @param owner the owner token, {@code app@host/pid#random:n}; for a reservation that
 	 * is not for a fair request, the instance, which is the part before the last colon
-	 * @param state what it has
-	 * @param mode which owners may have the key together with it
-	 * @param remaining how long it has it unless it is renewed, {@code null} if the store
-	 * does not say so
-	 * @param permit whether it has one of several {@linkplain LockRequest#permits(int)
-	 * permits}. How many there are is in no store: each request that waits says so, and
-	 * each {@link EngineSnapshot.Hold}
+	 * @param state the relation of the holder to the key
+	 * @param mode which other owners may have the key at the same time
+	 * @param remaining how long the holder has the key unless the lease is renewed,
+	 * {@code null} if the store does not report the time
+	 * @param permit {@code true} if the holder has one of several
+	 * {@linkplain LockRequest#permits(int) permits}. No store knows the number of
+	 * permits; each waiting request and each {@link EngineSnapshot.Hold} names the number
 	 */
 	public record Holder(String owner, State state, LockMode mode, @Nullable Duration remaining, boolean permit) {
 
 		/**
-		 * Creates one that has no permit, but the key.
-		 * @param owner its owner token
-		 * @param state what it has
-		 * @param mode which owners may have the key together with it
-		 * @param remaining how long it has it, {@code null} if the store does not say so
+		 * Creates a holder that has the key, not one of several permits.
+		 * @param owner the owner token
+		 * @param state the relation of the holder to the key
+		 * @param mode which other owners may have the key at the same time
+		 * @param remaining how long the holder has the key, {@code null} if the store
+		 * does not report the time
 		 */
 		public Holder(String owner, State state, LockMode mode, @Nullable Duration remaining) {
 			this(owner, state, mode, remaining, false);
 		}
 
 		/**
-		 * Says whether it has one of several permits.
-		 * @param permit whether it has
-		 * @return the holder that says so
+		 * Returns this holder with another {@code permit}.
+		 * @param permit {@code true} if the holder has one of several permits
+		 * @return the changed holder
 		 */
 		public Holder permit(boolean permit) {
 			return new Holder(this.owner, this.state, this.mode, this.remaining, permit);
@@ -153,14 +156,15 @@ public record LockStatus(String key, List<Holder> holders, List<Waiter> waiters,
 	}
 
 	/**
-	 * One that waits for a key.
+	 * A waiter: an instance, or a fair request, that waits for a key.
 	 *
-	 * @param instance the instance: the part of its owner tokens before the last colon
-	 * @param mode which owners may have the key together with it
-	 * @param ticket the owner token of a fair request, which has a place of its own;
-	 * {@code null} for all other requests of the instance in that mode
-	 * @param permits how many owners may have the key together, as the request that waits
-	 * says; 1 for one that has no {@linkplain LockRequest#permits(int) permits}
+	 * @param instance the instance: the part of the owner tokens before the last colon
+	 * @param mode which other owners may have the key at the same time
+	 * @param ticket the owner token of a fair request, which has a separate place in the
+	 * queue; {@code null} for the place that all other requests of the instance in that
+	 * mode share
+	 * @param permits how many owners may have the key together, according to the waiting
+	 * request; 1 for a request without {@linkplain LockRequest#permits(int) permits}
 	 */
 	public record Waiter(String instance, LockMode mode, @Nullable String ticket, int permits) {
 	}

@@ -3,10 +3,11 @@ package io.github.distributedlock;
 import java.util.List;
 
 /**
- * A thread that holds a lock as {@link LockMode#SHARED} asked for it as
- * {@link LockMode#EXCLUSIVE}, or one that holds it with several
- * {@linkplain LockRequest#permits(int) permits} asked for it with fewer, or as shared: it
- * would wait for itself. Nothing was sent for the request.
+ * A thread requested a lock that the thread holds already, in a way that would make the
+ * thread wait for itself: as {@link LockMode#EXCLUSIVE} while holding the lock as
+ * {@link LockMode#SHARED}, or, while holding the lock with several
+ * {@linkplain LockRequest#permits(int) permits}, with fewer permits or as shared. Nothing
+ * was sent to the store for the request.
  *
  * @since 1.0
  */
@@ -14,9 +15,9 @@ public class LockUpgradeException extends LockException {
 
 	/**
 	 * Creates the exception for a request that cannot be served.
-	 * @param problem what was requested, with the key
+	 * @param problem what the thread requested, with the key
 	 * @param remedy what to request instead
-	 * @param keys the keys that are shared already
+	 * @param keys the keys that the thread holds already
 	 */
 	public LockUpgradeException(String problem, String remedy, List<String> keys) {
 		super(problem, remedy, keys, null);

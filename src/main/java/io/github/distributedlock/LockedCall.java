@@ -3,12 +3,13 @@ package io.github.distributedlock;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Code that a {@link DistributedLock} calls, mostly while a lock is held, and that
- * returns a value.
+ * Code that returns a value. A {@link DistributedLock} calls the code, in most methods
+ * while a lock is held.
  *
  * @param <T> the type of the value
- * @param <E> what it throws: the checked exception of the code, the common type of
- * several, or, inferred for code that throws none, {@link RuntimeException}
+ * @param <E> the type of exception that the code throws: the checked exception of the
+ * code, the common type of several, or, inferred for code that throws none,
+ * {@link RuntimeException}
  * @since 1.0
  * @see DistributedLock#execute(LockRequest, LockedCall)
  * @see LockedTask
@@ -18,8 +19,8 @@ public interface LockedCall<T extends @Nullable Object, E extends Throwable> {
 
 	/**
 	 * Runs the code.
-	 * @return its value
-	 * @throws E if it fails; the lock is released
+	 * @return the value of the code
+	 * @throws E if the code fails; the lock is released
 	 */
 	T call() throws E;
 

@@ -14,10 +14,11 @@ import org.jspecify.annotations.Nullable;
  * Code that returns a stage, and the lock that is held from before the code begins until
  * the stage has completed.
  * <p>
- * Invariants: the code is called at most once, with the lock. The lock is released once
- * it is not needed: when the stage has completed, or there will be none. If the code is
- * not called, that is as if the lock had never been held. Otherwise the result completes
- * after that, unless others complete it before.
+ * Invariants: the code is called at most once, with the lock. The lock is released as
+ * soon as the lock is not needed: when the stage has completed, or when there will be no
+ * stage. If the code is not called, the lock is {@linkplain LockHandle#undo() undone}, as
+ * if never held. If the code is called, the result completes after the release, unless
+ * the application completes the result before.
  *
  * @param <T> the type of the value
  */
@@ -26,19 +27,20 @@ final class LockedStage<T extends @Nullable Object> {
 	private final LockedCall<? extends CompletionStage<T>, ?> code;
 
 	/**
-	 * What is called instead, in no lock, if the lock is busy.
+	 * The code that is called instead, without the lock, if the lock is busy.
 	 */
 	private final LockedCall<? extends CompletionStage<T>, ?> busy;
 
 	/**
-	 * Where the code runs, and what depends on the result.
+	 * The executor that runs the code and the dependents of the result.
 	 */
 	private final Executor executor;
 
 	private final CompletableFuture<T> result;
 
 	/**
-	 * Whether the code was called, or will not be any more.
+	 * {@code true} once the code was called, or once certain that the code will not be
+	 * called.
 	 */
 	private final AtomicBoolean decided = new AtomicBoolean();
 
@@ -51,9 +53,9 @@ final class LockedStage<T extends @Nullable Object> {
 	}
 
 	/**
-	 * Runs code when a lock is there.
-	 * @return what completes after the release, and withdraws if it is completed before
-	 * the lock is there
+	 * Runs code when a lock is acquired.
+	 * @return the future of the value, which completes after the release; a completion
+	 * before the lock is acquired withdraws the request
 	 */
 	static <T extends @Nullable Object> CompletableFuture<T> run(CompletableFuture<LockHandle> acquired,
 			LockedCall<? extends CompletionStage<T>, ?> code) {
@@ -61,9 +63,10 @@ final class LockedStage<T extends @Nullable Object> {
 	}
 
 	/**
-	 * Runs code when a lock is there, or other code when it is known to be busy.
-	 * @return what completes after the release, and withdraws if it is completed before
-	 * the lock is there
+	 * Runs code when a lock is acquired, or other code when the lock turns out to be
+	 * busy.
+	 * @return the future of the value, which completes after the release; a completion
+	 * before the lock is acquired withdraws the request
 	 */
 	static <T extends @Nullable Object> CompletableFuture<T> tryRun(CompletableFuture<Optional<LockHandle>> acquired,
 			LockedCall<? extends CompletionStage<T>, ?> code, LockedCall<? extends CompletionStage<T>, ?> busy) {
@@ -80,7 +83,8 @@ final class LockedStage<T extends @Nullable Object> {
 				locked.result.completeExceptionally(failure);
 			}
 			else {
-				// If it is there already: the caller may be an event loop.
+				// A future that was complete already calls back here, on the caller's
+				// thread: perhaps an event loop.
 				locked.answered(handle.apply(answer), Thread.currentThread() == caller);
 			}
 		});
@@ -98,14 +102,15 @@ final class LockedStage<T extends @Nullable Object> {
 	}
 
 	/**
-	 * Calls the code on another thread, or not at all.
+	 * Calls the code on another thread, or not at all if the executor refuses.
 	 */
 	private void callAsync(@Nullable LockHandle handle) {
 		try {
 			this.executor.execute(() -> call(handle));
 		}
 		catch (Throwable noThread) {
-			// Perhaps it has the code all the same, and will run it.
+			// The executor may have accepted the task nevertheless, and may run the task
+			// later.
 			if (this.decided.compareAndSet(false, true)) {
 				undo(handle);
 				this.result.completeExceptionally(noThread);
@@ -159,7 +164,7 @@ final class LockedStage<T extends @Nullable Object> {
 			handle.closeAsync().whenComplete((released, ignored) -> execute(completion));
 		}
 		catch (Throwable ex) {
-			execute(completion); // It is for the engine to tell of.
+			execute(completion); // The engine reports the failure of a release.
 		}
 	}
 
@@ -168,7 +173,7 @@ final class LockedStage<T extends @Nullable Object> {
 			this.executor.execute(task);
 		}
 		catch (Throwable ex) {
-			task.run(); // Better here than never.
+			task.run(); // Completing on this thread is better than never.
 		}
 	}
 

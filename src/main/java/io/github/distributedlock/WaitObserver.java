@@ -3,13 +3,14 @@ package io.github.distributedlock;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Observes the waits of requests, each from asking for a lock to having it, or not; for
- * traces. Re-entering a lock is no wait.
+ * An observer of the waits of requests, for traces. A wait lasts from the request for a
+ * lock to the acquisition or the failure. A request that re-enters a lock does not wait.
  * <p>
- * Called on the thread that asks; at the end of a request that no thread waits for, where
- * the callbacks of its future run, in the context of the request. It delays that request
- * only, for as long as it blocks. An implementation is safe for use by many threads. What
- * it throws, be it an {@link Error}, is logged and harms no request.
+ * An observer is called on the thread that requests the lock. The end of an asynchronous
+ * request is reported on the thread where the callbacks of the request's future run, in
+ * the context of the request. An observer that blocks delays only that request. An
+ * implementation must be safe for use by many threads. An exception or {@link Error} of
+ * an observer is logged and harms no request.
  *
  * @since 1.0
  */
@@ -17,34 +18,36 @@ import org.jspecify.annotations.Nullable;
 public interface WaitObserver {
 
 	/**
-	 * Called when a request is about to ask for its keys.
+	 * Observes the beginning of a wait: a request is about to ask for the keys.
 	 * @param request the request
 	 * @return the callback for the end of the wait; {@code null} for none
 	 */
 	@Nullable Observed begins(LockRequest request);
 
 	/**
-	 * One wait. It ends once, maybe on another thread than it began.
+	 * One wait. The wait ends once, possibly on another thread than the one on which the
+	 * wait began.
 	 */
 	interface Observed {
 
 		/**
-		 * The request has the lock.
-		 * @param holder the owner token of the last one that was known to hold any of its
-		 * keys meanwhile; {@code null} if there was none
+		 * Observes the end of the wait: the request has the lock.
+		 * @param holder the owner token of the last known holder of any of the keys
+		 * during the wait; {@code null} if there was none
 		 */
 		void acquired(@Nullable String holder);
 
 		/**
-		 * A key was busy for as long as the request may wait.
-		 * @param holder the owner token of the holder, {@code null} if it is not known
+		 * Observes the end of the wait: a key was busy for the whole wait time of the
+		 * request.
+		 * @param holder the owner token of the holder, {@code null} if not known
 		 */
 		void busy(@Nullable String holder);
 
 		/**
-		 * The request has failed.
-		 * @param failure why: a {@link java.util.concurrent.CancellationException} if its
-		 * future was cancelled, or completed by others
+		 * Observes the end of the wait: the request has failed.
+		 * @param failure the cause: a {@link java.util.concurrent.CancellationException}
+		 * if the application cancelled or completed the future of the request
 		 */
 		void failed(Throwable failure);
 

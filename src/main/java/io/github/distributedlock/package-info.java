@@ -1,8 +1,8 @@
 /**
- * The nouns that users import: give a {@link io.github.distributedlock.LockRequest} to a
- * {@link io.github.distributedlock.DistributedLock} and get a
- * {@link io.github.distributedlock.LockHandle}. All that is public here is API, but for
- * {@link io.github.distributedlock.DurationRange}.
+ * The types that users import: a {@link io.github.distributedlock.DistributedLock} takes
+ * a {@link io.github.distributedlock.LockRequest} and returns a
+ * {@link io.github.distributedlock.LockHandle}. All public types of this package are API,
+ * except {@link io.github.distributedlock.DurationRange}.
  */
 @NullMarked
 package io.github.distributedlock;
