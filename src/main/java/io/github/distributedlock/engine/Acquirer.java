@@ -60,6 +60,8 @@ final class Acquirer {
 
 	private final KeyAcquisition.Factory acquisitions;
 
+	private final KeptKeys kept;
+
 	private final Leases leases;
 
 	private final NodeTasks tasks;
@@ -79,7 +81,7 @@ final class Acquirer {
 	private final AtomicBoolean warnedOfExpression = new AtomicBoolean();
 
 	Acquirer(LockEngineBuilder settings, EngineHandle.Factory handles, KeyAcquisition.Factory acquisitions,
-			NodeTasks tasks, Workers workers) {
+			KeptKeys kept, NodeTasks tasks, Workers workers) {
 		this.contextCapture = settings.contextCapture;
 		this.backend = settings.backend;
 		this.leaseTime = settings.watchdogTimeout;
@@ -90,6 +92,7 @@ final class Acquirer {
 		this.handles = handles;
 		this.reentrancy = Reentrancy.ofThreads(acquisitions.leases());
 		this.acquisitions = acquisitions;
+		this.kept = kept;
 		this.leases = acquisitions.leases();
 		this.tasks = tasks;
 		this.workers = workers;
@@ -213,7 +216,8 @@ final class Acquirer {
 	}
 
 	private HoldOptions options(LockRequest request) {
-		return HoldOptions.of(request, this.leaseTime, this.keepTime);
+		HoldOptions options = HoldOptions.of(request, this.leaseTime, this.keepTime);
+		return (options.keepTime() == 0 || this.kept.canStay()) ? options : options.withoutKeeping();
 	}
 
 	private @Nullable EngineHandle acquireFromStore(List<String> keys, HoldOptions options, Wait wait)

@@ -36,6 +36,13 @@ record HoldOptions(LockRequest request, Duration leaseTime, long keepTime) {
 	}
 
 	/**
+	 * The same, but the key does not stay here.
+	 */
+	HoldOptions withoutKeeping() {
+		return new HoldOptions(this.request, this.leaseTime, 0);
+	}
+
+	/**
 	 * How long a lease is.
 	 */
 	long lease() {

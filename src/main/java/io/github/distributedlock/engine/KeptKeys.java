@@ -10,16 +10,15 @@ import java.util.concurrent.atomic.AtomicIntegerArray;
 
 import io.github.distributedlock.LockException;
 import io.github.distributedlock.backend.LockBackend;
-import io.github.distributedlock.backend.LockBackend.Listening;
+import io.github.distributedlock.backend.LockFeature;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
  * Keys that stay with this JVM while no local request uses them, and how that ends: when
- * a key was not used for its keep time, or for a millisecond if another JVM has asked for
- * it; when it has been here for its keep time, with the next release; when a renewal of
- * an unused key fails; and when the engine stops. As delegations of NFSv4, and their
- * recall.
+ * a key was not used for its keep time, or for a millisecond if others have asked for it;
+ * when it has been here for its keep time, with the next release; when a renewal of an
+ * unused key fails; and when the engine stops. As delegations of NFSv4, and their recall.
  *
  * <pre>
  *                 borrowed
@@ -62,7 +61,9 @@ final class KeptKeys {
 
 	private final LockBackend backend;
 
-	private final Listening listening;
+	private final Instance instance;
+
+	private final boolean handsOver;
 
 	private final Leases leases;
 
@@ -83,11 +84,14 @@ final class KeptKeys {
 
 	/**
 	 * Creates it, without any.
-	 * @param listening tells whether others can ask for a key
+	 * @param instance tells whether others can ask for a key
+	 * @param handsOver whether keys may be handed over inside this JVM
 	 */
-	KeptKeys(LockBackend backend, Listening listening, Leases leases, NodeTasks tasks, EngineTime time) {
+	KeptKeys(LockBackend backend, Instance instance, boolean handsOver, Leases leases, NodeTasks tasks,
+			EngineTime time) {
 		this.backend = backend;
-		this.listening = listening;
+		this.instance = instance;
+		this.handsOver = handsOver;
 		this.leases = leases;
 		this.tasks = tasks;
 		this.time = time;
@@ -139,7 +143,7 @@ final class KeptKeys {
 	boolean mayKeep(Ownership ownership, boolean stays) {
 		return this.open && this.time.nanoTime() - ownership.sliceStart() < ownership.keepTime()
 				&& ownership.lease().nanos() <= ownership.claim().lease().toNanos()
-				&& (stays || (!wasInVain(ownership) && canBeRecalled()));
+				&& (stays || (!wasInVain(ownership) && canStay() && hears()));
 	}
 
 	private boolean wasInVain(Ownership ownership) {
@@ -151,14 +155,37 @@ final class KeptKeys {
 		return (hash ^ (hash >>> 16)) & 1023;
 	}
 
-	private boolean canBeRecalled() {
-		boolean known = this.listening.isKnown();
-		boolean hears = known && this.listening.hears();
-		if (known && !hears && !this.toldOff.getAndSet(true)) {
-			logger.info("No key stays with this JVM for its keepTime, since {} does not notify: no other JVM could ask"
-					+ " for the key. This is logged once", this.backend.getClass().getSimpleName());
+	/**
+	 * Whether keys may stay here at all: the store recalls them, and they are handed
+	 * over. Otherwise a request does not ask as one whose key may stay, since such a
+	 * request gets a short lease, and others wait for the recall.
+	 */
+	boolean canStay() {
+		if (!this.handsOver) {
+			return false;
 		}
-		return hears;
+		boolean recalls = this.backend.grantsTo(this.instance.id());
+		if (!recalls && !this.toldOff.get()) {
+			tellOff();
+		}
+		return recalls;
+	}
+
+	/**
+	 * Tells that the store recalls nothing, unless that may change: it may have to be
+	 * asked what it can do, and may notify again after a while.
+	 */
+	private void tellOff() {
+		boolean isFinal = this.instance.isKnown()
+				&& (this.instance.hears() || !this.backend.features().contains(LockFeature.GRANTS));
+		if (isFinal && !this.toldOff.getAndSet(true)) {
+			logger.info("No key stays with this JVM for its keepTime, since {} recalls none: no other JVM could ask for"
+					+ " the key. This is logged once", this.backend.getClass().getSimpleName());
+		}
+	}
+
+	private boolean hears() {
+		return this.instance.isKnown() && this.instance.hears();
 	}
 
 	/**
@@ -203,7 +230,7 @@ final class KeptKeys {
 	}
 
 	/**
-	 * Another JVM has asked for a key that stays here.
+	 * Others have asked for a key that stays here.
 	 */
 	void recalled(QueueEntry entry) {
 		Stay stay = this.stays.get(entry);

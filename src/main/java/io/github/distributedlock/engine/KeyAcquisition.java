@@ -65,8 +65,8 @@ final class KeyAcquisition implements Acquisition {
 	private static final long LONGEST_WITHDRAWAL = TimeUnit.SECONDS.toNanos(1);
 
 	/**
-	 * How long a request that may not wait lets another JVM take to give back a key that
-	 * nobody may be using there.
+	 * How long a request that may not wait lets an owner take to give back a key that
+	 * nobody may be using.
 	 */
 	private static final long LONGEST_RECALL = TimeUnit.MILLISECONDS.toNanos(100);
 
@@ -422,7 +422,7 @@ final class KeyAcquisition implements Acquisition {
 			return (hold != null) ? end(hold, false) : pause();
 		}
 		wakeTicket(answer.holder());
-		if (!this.wasBusy && isRecallable(answer.holder())) {
+		if (recall(answer.holder()) && !this.wasBusy) {
 			this.wait.recalls(LONGEST_RECALL);
 		}
 		this.wasBusy = true;
@@ -434,12 +434,17 @@ final class KeyAcquisition implements Acquisition {
 	}
 
 	/**
-	 * Whether another JVM has the key that may only keep it, and is asked for it by an
-	 * attempt that registers.
+	 * Asks an owner that may only keep the key to give it back. Another JVM is asked by
+	 * the store, in an attempt that registers; this one here, since the store does not
+	 * know whether the key is used.
+	 * @return whether nobody may be using the key
 	 */
-	private boolean isRecallable(@Nullable Holder holder) {
-		return holder != null && holder.state() == Holder.State.OWNER && Claim.isRecallable(holder.name())
-				&& !this.engine.instance.is(Claim.instanceOf(holder.name()));
+	private boolean recall(@Nullable Holder holder) {
+		if (holder == null || holder.state() != Holder.State.OWNER || !Claim.isRecallable(holder.name())) {
+			return false;
+		}
+		return !this.engine.instance.is(Claim.instanceOf(holder.name()))
+				|| this.engine.queue.recall(key(), holder.name());
 	}
 
 	/**

@@ -81,7 +81,7 @@ final class KeyQueue {
 	volatile boolean registered;
 
 	/**
-	 * The owner whose key another JVM has asked for last; {@code null} if there is none.
+	 * The owner whose key others have asked for last; {@code null} if there is none.
 	 */
 	volatile @Nullable String recalled;
 

@@ -183,6 +183,10 @@ final class Leases {
 		if (last != null && reason == Reason.TAKEN) {
 			report(last, reason, why(reason, ownership));
 		}
+		else if (ownership.keepTime() > 0) {
+			logger.debug("Lock '{}' of {} was lost while nobody used it: {}", LockException.printable(ownership.key()),
+					ownership.owner(), why(reason, ownership));
+		}
 		else {
 			warn(ownership, "was lost while it was handed over", reason, why(reason, ownership));
 		}

@@ -14,7 +14,9 @@ import java.util.function.Predicate;
 
 import io.github.distributedlock.EngineSnapshot;
 import io.github.distributedlock.LockBackendException;
+import io.github.distributedlock.backend.Claim;
 import io.github.distributedlock.backend.ReleaseNotification;
+import io.github.distributedlock.backend.Waiter;
 import io.github.distributedlock.engine.KeyQueue.QueueKey;
 import org.jspecify.annotations.Nullable;
 
@@ -172,18 +174,23 @@ final class LocalQueue {
 	}
 
 	/**
-	 * Another JVM has asked for the key of an owner.
+	 * Others have asked for the key of an owner.
+	 * @return whether the key stays here unused, and will be released
 	 */
-	void recall(QueueKey queueKey, String owner) {
+	boolean recall(String key, String owner) {
+		QueueKey queueKey = new QueueKey(key, Waiter.exclusive(Claim.instanceOf(owner)));
 		ifPresent(queueKey, (queue) -> {
 			if (queue.current.owner == null || owner.equals(queue.current.owner)) {
 				queue.recalled = owner;
 			}
 		});
 		QueueEntry keeping = keeping(queueKey);
-		if (keeping != null && owner.equals(keeping.owner)) {
-			this.kept.recalled(keeping);
+		if (keeping == null || !owner.equals(keeping.owner)) {
+			return false;
 		}
+		boolean isUnused = !keeping.isLent();
+		this.kept.recalled(keeping);
+		return isUnused;
 	}
 
 	/**

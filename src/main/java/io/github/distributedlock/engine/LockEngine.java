@@ -72,8 +72,9 @@ public final class LockEngine implements DistributedLock, AutoCloseable {
 		this.endThreads = endThreads;
 		this.lifecycle = new Lifecycle(this::isInsideLock, workers);
 		NodeTasks tasks = new NodeTasks(workers::background, time);
-		this.leases = new Leases(backend, settings.listeners, tasks, !settings.localSlice.isZero(), time, workers);
-		this.kept = new KeptKeys(backend, this.instance, this.leases, tasks, time);
+		boolean handsOver = !settings.localSlice.isZero();
+		this.leases = new Leases(backend, settings.listeners, tasks, handsOver, time, workers);
+		this.kept = new KeptKeys(backend, this.instance, handsOver, this.leases, tasks, time);
 		this.queue = new LocalQueue(new Withdrawals(backend, this.leases, tasks), this.kept);
 		this.instance.listen(new NotificationRouter(this.queue, this.leases, this.instance));
 		HandOver handOver = new HandOver(backend, this.leases, time, settings.localSlice.toNanos(), this.takenAgain);
@@ -82,7 +83,8 @@ public final class LockEngine implements DistributedLock, AutoCloseable {
 				this.leases, this.instance, this.lifecycle, time);
 		EngineHandle.Factory handles = new EngineHandle.Factory(this.lifecycle, this.leases, workers, time,
 				settings.warnHeldAfter, new AtomicBoolean());
-		this.acquirer = new Acquirer(settings, handles, acquisitions, new NodeTasks(workers::request, time), workers);
+		this.acquirer = new Acquirer(settings, handles, acquisitions, this.kept, new NodeTasks(workers::request, time),
+				workers);
 	}
 
 	/**

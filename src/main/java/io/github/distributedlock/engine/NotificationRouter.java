@@ -1,7 +1,6 @@
 package io.github.distributedlock.engine;
 
 import io.github.distributedlock.LockException;
-import io.github.distributedlock.backend.Claim;
 import io.github.distributedlock.backend.ReleaseListener;
 import io.github.distributedlock.backend.ReleaseNotification;
 import io.github.distributedlock.backend.Waiter;
@@ -40,7 +39,7 @@ record NotificationRouter(LocalQueue queue, Leases leases, Instance instance) im
 	@Override
 	public void onRecall(String key, String owner) {
 		if (this.instance.hasMade(owner)) {
-			this.queue.recall(new QueueKey(key, Waiter.exclusive(Claim.instanceOf(owner))), owner);
+			this.queue.recall(key, owner);
 		}
 	}
 

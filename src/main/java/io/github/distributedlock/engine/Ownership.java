@@ -249,8 +249,10 @@ final class Ownership {
 	 * may be carried out yet, which would then be one for the next hold
 	 */
 	boolean vacate(Hold hold) {
-		return change((state) -> isHeldBy(state, hold) && unanswered(state) == 0,
-				(state) -> new Other(Stage.VACANT, hold, null, 0));
+		// The store is asked long after the last hold of a key that stays here: a loss
+		// that it tells of is not one of that hold.
+		State vacant = (keepTime() > 0) ? NEW : new Other(Stage.VACANT, hold, null, 0);
+		return change((state) -> isHeldBy(state, hold) && unanswered(state) == 0, (state) -> vacant);
 	}
 
 	/**
@@ -394,10 +396,6 @@ final class Ownership {
 		Moment now = Moment.now(this.time);
 		if (confirmed.left(now) > this.lease.left(now)) {
 			this.lease = confirmed;
-		}
-		// The last hold had the key until its end.
-		if (keepTime() > 0) {
-			change((state) -> stage(state) == Stage.VACANT && unanswered(state) == 0, (state) -> NEW);
 		}
 	}
 

@@ -172,10 +172,10 @@ final class Wait {
 
 	/**
 	 * An owner was asked to give its key back: waits so long for that from now on, if the
-	 * request may not wait at all.
+	 * request may not wait at all. That is done once, for all its keys.
 	 */
 	void recalls(long nanos) {
-		if (!isAllowed()) {
+		if (!isAllowed() && this.more == 0) {
 			this.more = this.time.nanoTime() - this.start + nanos;
 		}
 	}

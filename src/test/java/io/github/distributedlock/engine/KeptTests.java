@@ -6,6 +6,8 @@ import java.util.List;
 import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.atomic.AtomicReference;
+import java.util.function.UnaryOperator;
+import java.util.stream.Stream;
 
 import io.github.distributedlock.LockEvent;
 import io.github.distributedlock.LockHandle;
@@ -14,13 +16,20 @@ import io.github.distributedlock.LockRequest;
 import io.github.distributedlock.LockStatus;
 import io.github.distributedlock.LockStatus.State;
 import io.github.distributedlock.backend.Claim;
+import io.github.distributedlock.backend.ForwardingLockBackend;
 import io.github.distributedlock.backend.Holder;
+import io.github.distributedlock.backend.LockBackend;
 import io.github.distributedlock.backend.memory.InMemoryLockBackend;
 import io.github.distributedlock.fixtures.Patience;
 import io.github.distributedlock.fixtures.SmallestBackend;
+import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.extension.ExtendWith;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.MethodSource;
+
+import org.springframework.boot.test.system.CapturedOutput;
+import org.springframework.boot.test.system.OutputCaptureExtension;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatIllegalArgumentException;
@@ -30,6 +39,7 @@ import static org.awaitility.Awaitility.await;
  * A key stays with the JVM that uses it, and goes when another one asks for it, or when
  * nobody uses it.
  */
+@ExtendWith(OutputCaptureExtension.class)
 class KeptTests extends EngineFixture {
 
 	private static final Duration KEEP = Duration.ofMillis(100);
@@ -37,6 +47,11 @@ class KeptTests extends EngineFixture {
 	private static final Duration LONG = Duration.ofSeconds(20);
 
 	private static final Duration SHORT_LEASE = Duration.ofSeconds(3);
+
+	@BeforeEach
+	void recalls() {
+		this.backend.granting();
+	}
 
 	private static LockRequest kept(String key) {
 		return LockRequest.of(key).keepTime(KEEP);
@@ -497,12 +512,122 @@ class KeptTests extends EngineFixture {
 		again.close();
 	}
 
+	static List<LockRequest> besideExclusiveOnes() {
+		return List.of(LockRequest.of("k").mode(LockMode.SHARED), LockRequest.of("k").fair(true),
+				LockRequest.of("k").permits(2));
+	}
+
+	@ParameterizedTest
+	@MethodSource("besideExclusiveOnes")
+	void isGivenBackToALocalRequestThatMayNotHaveIt(LockRequest request) {
+		keep("k");
+		CompletableFuture<Optional<LockHandle>> ours = inThread(() -> this.engine.tryAcquire(request));
+		untilWaiting(1);
+		this.time.advance(Duration.ofMillis(1));
+		assertThat(ours).succeedsWithin(PATIENCE);
+		assertThat(ours.join()).as("nobody worked under it").isPresent();
+	}
+
+	@ParameterizedTest
+	@MethodSource("besideExclusiveOnes")
+	void isGivenBackAfterItsUseToALocalRequestThatWaits(LockRequest request) {
+		LockRequest asked = LockRequest.of("k").keepTime(Duration.ofMinutes(1));
+		this.engine.acquire(asked).close();
+		LockHandle again = this.engine.acquire(asked);
+		CompletableFuture<Optional<LockHandle>> inUse = inThread(() -> this.engine.tryAcquire(request));
+		assertThat(inUse).as("which need not wait for that").succeedsWithin(PATIENCE);
+		assertThat(inUse.join()).isEmpty();
+		CompletableFuture<LockHandle> ours = acquiring(request.waitTime(LONG));
+		again.close();
+		this.time.advance(Duration.ofMillis(1));
+		assertThat(ours).succeedsWithin(PATIENCE);
+	}
+
 	@Test
-	void nothingStaysWhereTheStoreDoesNotNotify() {
-		LockEngine deaf = build(LockEngine.builder(new SmallestBackend()).keepTime(KEEP));
-		deaf.acquire("k").close();
-		assertThat(deaf.keysKept()).isZero();
-		deaf.close();
+	void recallsOfSeveralKeysAreWaitedForOnce() {
+		LockEngine other = engine(this.store, "other");
+		LockHandle first = other.acquire(kept("k").detached(true));
+		LockHandle second = other.acquire(kept("l").detached(true));
+		CompletableFuture<Optional<LockHandle>> ours = inThread(() -> this.engine.tryAcquire(LockRequest.of("k", "l")));
+		untilWaiting(1);
+		this.time.advance(Duration.ofMillis(60));
+		first.close();
+		this.time.advance(Duration.ofMillis(1));
+		await().until(() -> this.backend.steps().contains("register l") && this.time.waiting() == 1);
+		this.time.advance(Duration.ofMillis(39));
+		assertThat(ours).succeedsWithin(PATIENCE);
+		assertThat(ours.join()).isEmpty();
+		second.close();
+	}
+
+	@Test
+	void lossAfterTheLastUseIsNoneOfThatUse(CapturedOutput output) {
+		String owner = keep("k");
+		this.store.release("k", owner);
+		this.time.advance(KEEP);
+		LockRequest request = LockRequest.of("l").keepTime(Duration.ofMinutes(1));
+		LockHandle handle = this.engine.acquire(request);
+		handle.close();
+		this.store.release("l", handle.owner());
+		this.time.advance(SHORT_LEASE);
+		this.engine.acquire(request).close();
+		this.time.holdBackRenewals();
+		this.time.pass(SHORT_LEASE);
+		this.engine.acquire(request).close();
+		assertThat(events(LockEvent.Lost.class)).isEmpty();
+		assertThat(this.engine.snapshot().losses()).isEmpty();
+		assertThat(output).doesNotContain("WARN");
+	}
+
+	static Stream<UnaryOperator<LockBackend>> storesThatDoNotRecall() {
+		return Stream.of(SmallestBackend::new, (backend) -> new ForwardingLockBackend(backend) {
+
+			@Override
+			public boolean grantsTo(String instance) {
+				return false;
+			}
+
+		});
+	}
+
+	/**
+	 * What asks there gets the whole lease, and costs others no time.
+	 */
+	@ParameterizedTest
+	@MethodSource("storesThatDoNotRecall")
+	void nothingStaysWhereTheStoreDoesNotRecall(UnaryOperator<LockBackend> store, CapturedOutput output) {
+		notKept(build(LockEngine.builder(store.apply(this.backend)).watchdogTimeout(LEASE).keepTime(KEEP)));
+		assertThat(output).containsOnlyOnce("No key stays with this JVM for its keepTime");
+	}
+
+	@Test
+	void nothingStaysWhereNothingIsHandedOver() {
+		notKept(build(
+				LockEngine.builder(this.backend).watchdogTimeout(LEASE).keepTime(KEEP).localSlice(Duration.ZERO)));
+	}
+
+	@Test
+	void nothingStaysWhileTheStoreDoesNotNotify(CapturedOutput output) {
+		this.backend.deaf(true);
+		notKept(this.engine);
+		this.backend.deaf(false);
+		keep("k");
+		assertThat(this.engine.keysKept()).isOne();
+		assertThat(output).doesNotContain("No key stays with this JVM");
+	}
+
+	private void notKept(LockEngine engine) {
+		for (int i = 0; i < 2; i++) {
+			LockHandle handle = engine.acquire(kept("k").detached(true));
+			assertThat(Claim.isRecallable(handle.owner())).isFalse();
+			assertThat(handle.remaining()).isGreaterThan(SHORT_LEASE);
+			CompletableFuture<Optional<LockHandle>> another = inThread(() -> this.engine.tryAcquire("k"));
+			assertThat(another).as("busy at once").succeedsWithin(PATIENCE);
+			assertThat(another.join()).isEmpty();
+			handle.close();
+			assertThat(engine.keysKept()).isZero();
+			assertThat(holderOf("k")).isNull();
+		}
 	}
 
 	@Test

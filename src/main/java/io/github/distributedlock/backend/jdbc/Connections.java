@@ -467,6 +467,15 @@ final class Connections implements AutoCloseable {
 		@Override
 		public void close() {
 			try {
+				end();
+			}
+			finally {
+				Connections.this.unborrowed.release();
+			}
+		}
+
+		private void end() {
+			try {
 				if (Connections.this.driverKeepsTime) {
 					giveBack();
 				}
@@ -488,7 +497,6 @@ final class Connections implements AutoCloseable {
 				// The driver may hold a lock of its own, which the pool would wait for.
 				Connections.this.calls.start(() -> Connections.this.pool.evict(this.session.connection()));
 			}
-			Connections.this.unborrowed.release();
 		}
 
 		private void giveBack() {
