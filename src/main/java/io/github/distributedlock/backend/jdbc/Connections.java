@@ -2,6 +2,7 @@ package io.github.distributedlock.backend.jdbc;
 
 import java.sql.Connection;
 import java.sql.SQLException;
+import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Set;
@@ -28,6 +29,11 @@ import org.slf4j.LoggerFactory;
 final class Connections implements AutoCloseable {
 
 	private static final Logger logger = LoggerFactory.getLogger(Connections.class);
+
+	/**
+	 * Longest wait of a close for the statements that are under way.
+	 */
+	private static final Duration LONGEST_CLOSE = Duration.ofSeconds(5);
 
 	private final Pool pool;
 
@@ -206,9 +212,10 @@ final class Connections implements AutoCloseable {
 	}
 
 	/**
-	 * Lends no connection any more, waits for a command timeout at most until all
-	 * connections have been given back, and ends the threads of this class. So a pool
-	 * that is closed next ends no connection under a statement.
+	 * Lends no connection any more, waits for a command timeout, and for 5 seconds at
+	 * most, until all connections have been given back, and ends the threads of this
+	 * class. So a pool that is closed next ends no connection under a statement, but one
+	 * that hangs.
 	 */
 	@Override
 	public void close() {
@@ -217,8 +224,8 @@ final class Connections implements AutoCloseable {
 		}
 		this.closed = true;
 		try {
-			if (!this.unborrowed.tryAcquire(Integer.MAX_VALUE, this.settings.commandTimeout().toNanos(),
-					TimeUnit.NANOSECONDS)) {
+			long wait = Math.min(this.settings.commandTimeout().toNanos(), LONGEST_CLOSE.toNanos());
+			if (!this.unborrowed.tryAcquire(Integer.MAX_VALUE, wait, TimeUnit.NANOSECONDS)) {
 				logger.debug("The store is closed under a statement that has not ended in time");
 			}
 		}
