@@ -262,6 +262,25 @@ class KeptTests extends EngineFixture {
 	}
 
 	@Test
+	void isNotTakenAnyMoreOnceSuchARequestHasEntered() {
+		AtomicReference<LockEngine> engine = new AtomicReference<>();
+		LockEngine ours = new LockEngine(LockEngine.builder(this.backend).watchdogTimeout(LEASE), before(() -> {
+			LockEngine taking = isInside("LocalQueue", "enter") ? engine.getAndSet(null) : null;
+			if (taking != null) {
+				elsewhere(() -> taking.tryAcquire(kept("k").detached(true)));
+			}
+		}), this.time, () -> {
+		});
+		ours.acquire(kept("k")).close();
+		engine.set(ours);
+		CompletableFuture<Optional<LockHandle>> fenced = inThread(
+				() -> ours.tryAcquire(request("k").fenced(true).detached(true)));
+		assertThat(fenced).succeedsWithin(PATIENCE).extracting(Optional::isPresent).isEqualTo(true);
+		fenced.join().orElseThrow().close();
+		ours.close();
+	}
+
+	@Test
 	void isTakenByARequestThatDoesNotKeep() {
 		keep("k");
 		this.engine.acquire(request("k")).close();
