@@ -161,7 +161,7 @@ public final class LockRequest {
 	 * for this long. For a lock that one JVM mostly uses alone. Until it has been held
 	 * for a second, a key that may stay has a short lease, of 3 seconds or five command
 	 * timeouts if these are more, so that it is free so soon if this JVM dies. Nothing
-	 * stays if the store does not notify. Refused together with anything but a single key
+	 * stays if no other JVM could ask. Refused together with anything but a single key
 	 * that is locked exclusively, renewed without limit, and given back on close: with
 	 * {@link LockMode#SHARED}, permits, fair, fenced, a lease time, a longest or shortest
 	 * hold, or {@linkplain #expireOnClose(boolean) expiry on close}.

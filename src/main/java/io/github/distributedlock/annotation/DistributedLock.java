@@ -159,7 +159,7 @@ public @interface DistributedLock {
 	 * Another JVM that asks gets the lock as soon as nobody has used it for a
 	 * millisecond, and at the latest with the first end of a call after the lock has been
 	 * here for this long. For a lock that one JVM mostly uses alone. From 0 to 1 minute;
-	 * nothing stays where the store does not notify. Only for a single key that is locked
+	 * nothing stays where no other JVM could ask. Only for a single key that is locked
 	 * exclusively, renewed without limit and released at the end. Default:
 	 * {@code distributed-lock.keep-time} (0: the lock does not stay).
 	 * @return the time
