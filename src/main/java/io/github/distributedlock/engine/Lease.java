@@ -3,11 +3,11 @@ package io.github.distributedlock.engine;
 import java.time.Duration;
 
 /**
- * A lease that the store granted or renewed. Counts from before the command was sent, so
- * it ends here before it ends there.
+ * A lease that the store granted or renewed. A lease counts from before the command was
+ * sent, so that the lease ends here before the lease on the server does.
  *
  * @param sent when the command was sent
- * @param sentWall the same by the wall clock
+ * @param sentWall the same moment by the wall clock
  * @param nanos how long the lease is
  */
 record Lease(long sent, long sentWall, long nanos) {
@@ -19,31 +19,32 @@ record Lease(long sent, long sentWall, long nanos) {
 	}
 
 	/**
-	 * How much earlier than the server we take it for run out: clocks differ in speed,
-	 * and the holder must learn of it before another can have the lock.
+	 * Returns how much earlier than the server this JVM takes the lease for run out:
+	 * clocks differ in speed, and the holder must learn of the end before another owner
+	 * can have the lock.
 	 */
 	long margin() {
 		return Math.max(LEAST_MARGIN, this.nanos / 100);
 	}
 
 	/**
-	 * What is left of it. If the wall clock ran ahead, the machine may have been
-	 * suspended, and the monotonic clock with it, but not the server's: then the wall
-	 * clock counts.
+	 * Returns what is left of the lease. If the wall clock ran ahead, the machine may
+	 * have been suspended, and the monotonic clock with the machine, but not the server's
+	 * clock: then the wall clock counts.
 	 */
 	long left(Moment now) {
 		return isSuspect(now) ? this.nanos - margin() - (now.wall() - this.sentWall) : monotonicLeft(now);
 	}
 
 	/**
-	 * What is left of it by the monotonic clock alone.
+	 * Returns what is left of the lease by the monotonic clock alone.
 	 */
 	long monotonicLeft(Moment now) {
 		return this.nanos - margin() - elapsed(now);
 	}
 
 	/**
-	 * When to renew it: after a third of it.
+	 * Returns the time until the renewal is due: after a third of the lease.
 	 */
 	long toRenewal(long now) {
 		return this.nanos / 3 - (now - this.sent);
@@ -54,7 +55,7 @@ record Lease(long sent, long sentWall, long nanos) {
 	}
 
 	/**
-	 * What is left of it on the server at most.
+	 * Returns what is left of the lease on the server at most.
 	 */
 	long leftOnServer(Moment now) {
 		return this.nanos - elapsed(now);

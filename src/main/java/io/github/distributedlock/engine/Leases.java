@@ -24,21 +24,23 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * What this JVM owns in the store: whether it still does, how its leases are made longer,
- * and how it ends. The engine uses this package through it. Safe for use by many threads.
+ * The keys that this JVM owns in the store: whether a key is still ours, how leases are
+ * made longer, and how an ownership ends. The rest of the engine reaches the leases only
+ * through this class. Safe for use by many threads.
  * <p>
- * A lease is made longer when the {@link Watchdog} finds it due, before several keys are
- * handed out, and when a user asks for that. States of what a user asks for: not sent,
- * sent, ended. It is ended when the store has answered it or is known not to have carried
- * it out; one that is not answered stays sent.
+ * A lease is made longer in three cases: the {@link Watchdog} finds the lease due,
+ * several keys are about to be handed out, or a user asks for an extension. An extension
+ * has three states: not sent, sent, ended. An extension has ended when the store has
+ * answered, or is known not to have carried the extension out; an extension without an
+ * answer stays sent.
  * <p>
- * Invariants: such an extension is counted in its {@link Ownership} from before it is
- * sent until it has ended, and a key with one that has not is not handed over, since the
- * extension may be carried out yet. A lease counts as longer only after the answer, and
- * from before the command was sent. No command makes a lease shorter, in the store or
- * here. A key is lost once, by the thread that changes the state of its
- * {@link Ownership}, and only that thread reports it, to the handles, the listeners and
- * the log.
+ * Invariants: an extension is counted in its {@link Ownership} from before the sending
+ * until the extension has ended. A key with an extension that has not ended is not handed
+ * over, since the store may still carry the extension out. A lease counts as longer only
+ * after the answer, and from before the command was sent. No command makes a lease
+ * shorter, in the store or here. A key is lost once, by the thread that changes the state
+ * of its {@link Ownership}, and only that thread reports the loss, to the handles, the
+ * listeners and the log.
  */
 final class Leases {
 
@@ -61,15 +63,15 @@ final class Leases {
 	private final LongAdder late = new LongAdder();
 
 	/**
-	 * Hears that a key which stays here unused could not be renewed. Written before the
+	 * Runs when a key that stays here unused could not be renewed. Written before the
 	 * engine is used.
 	 */
 	private Runnable keptNotRenewed = () -> {
 	};
 
 	/**
-	 * Creates them, of which there are none yet.
-	 * @param tasks what is done in the background
+	 * Creates an empty set of leases.
+	 * @param tasks runs what is done in the background
 	 * @param handsOver whether keys may be handed over inside this JVM
 	 */
 	Leases(LockBackend backend, List<LockListener> listeners, NodeTasks tasks, boolean handsOver, EngineTime time,
@@ -95,22 +97,22 @@ final class Leases {
 	}
 
 	/**
-	 * Says what to do if a key that stays here unused cannot be renewed.
+	 * Sets the action that runs if a key that stays here unused cannot be renewed.
 	 */
 	void ifKeptNotRenewed(Runnable action) {
 		this.keptNotRenewed = action;
 	}
 
 	/**
-	 * Releases holds.
+	 * Returns the releaser of holds.
 	 */
 	Releaser releaser() {
 		return this.releaser;
 	}
 
 	/**
-	 * An ownership has ended: what the store may not have heard of it is repeated.
-	 * @param released whether the store has answered its release
+	 * Repeats what the store may not have heard of an ownership that has ended.
+	 * @param released whether the store has answered the release of the ownership
 	 */
 	void ended(Ownership ownership, boolean released) {
 		if (!released) {
@@ -122,15 +124,16 @@ final class Leases {
 	}
 
 	/**
-	 * Undoes what was sent for an ownership and never answered, once it has ended.
+	 * Undoes commands that were sent for an ownership and never answered. Called once the
+	 * ownership has ended.
 	 */
 	void cleanUp(Ownership ownership) {
 		this.sweeper.cleanUp(ownership.claim());
 	}
 
 	/**
-	 * Ends them with the engine: what is still held is lost, and what is to be repeated
-	 * is tried once more.
+	 * Ends all leases with the engine: keys that are still held are lost, and each
+	 * command that is to be repeated is tried once more.
 	 */
 	void end() {
 		for (Ownership ownership : this.watchdog.guarded()) {
@@ -141,7 +144,8 @@ final class Leases {
 	}
 
 	/**
-	 * Whether the hold is certainly ours still; declares it lost if its lease is over.
+	 * Returns whether the hold is certainly ours still; declares the hold lost if its
+	 * lease is over.
 	 */
 	boolean isStillHeld(Hold hold) {
 		if (hold.isHeld()) {
@@ -151,7 +155,8 @@ final class Leases {
 	}
 
 	/**
-	 * Whether the key is certainly ours still; declares it lost if its lease is over.
+	 * Returns whether the key is certainly ours still; declares the key lost if its lease
+	 * is over.
 	 */
 	boolean isStillOwned(Ownership ownership) {
 		if (ownership.isOwned() && ownership.isExpired()) {
@@ -161,7 +166,7 @@ final class Leases {
 	}
 
 	/**
-	 * Declares a key lost, unless it is lost or being released already.
+	 * Declares a key lost, unless the key is lost or being released already.
 	 */
 	void declare(Ownership ownership, Reason reason) {
 		if (!ownership.lose(reason)) {
@@ -172,7 +177,7 @@ final class Leases {
 			try {
 				last.leaveQueue();
 			}
-			finally { // Also without a thread for what leaving had to do.
+			finally { // The loss is reported even if leaving found no thread.
 				report(last, reason, why(reason, ownership));
 			}
 			return;
@@ -193,9 +198,10 @@ final class Leases {
 	}
 
 	/**
-	 * Reports that a key was not ours any more when it was to be released, to the last
-	 * one to hold it, if there was one. If its lease was over when the store answered,
-	 * that is all that is known: it need not have been taken before.
+	 * Reports that a key was not ours any more when the key was to be released. The last
+	 * hold of the key gets the report, if there was one. If the lease was over when the
+	 * store answered, nothing else is known: no other owner need have taken the key
+	 * before.
 	 */
 	void discoveredAtRelease(@Nullable Hold last) {
 		if (last == null) {
@@ -212,14 +218,14 @@ final class Leases {
 	}
 
 	/**
-	 * How many leases were renewed late.
+	 * Returns how many leases were renewed late.
 	 */
 	long late() {
 		return this.late.sum();
 	}
 
 	/**
-	 * How many holds were lost, by reason.
+	 * Returns how many holds were lost, by reason.
 	 */
 	Map<Reason, Long> losses() {
 		return Map.copyOf(this.losses);
@@ -246,8 +252,8 @@ final class Leases {
 	}
 
 	/**
-	 * The exception for a hold that is lost.
-	 * @param keys those of its handle
+	 * Returns the exception for a hold that is lost.
+	 * @param keys the keys of the handle
 	 */
 	static LockLostException lost(Hold hold, List<String> keys) {
 		Reason reason = hold.ownership().lossReason();
@@ -256,7 +262,7 @@ final class Leases {
 	}
 
 	/**
-	 * What happened.
+	 * Returns what happened, for a message.
 	 */
 	private static String why(Reason reason, Ownership ownership) {
 		HoldOptions options = ownership.options();
@@ -272,7 +278,7 @@ final class Leases {
 	}
 
 	/**
-	 * What to do about it.
+	 * Returns what the reader of the message can do, {@code null} if nothing.
 	 */
 	private static @Nullable String remedy(Reason reason) {
 		return switch (reason) {
@@ -284,16 +290,16 @@ final class Leases {
 	}
 
 	/**
-	 * Renews what is due on one node, some hundred leases with each command. What fails
-	 * is tried again.
+	 * Renews the leases that are due on one node, some hundred leases with each command.
+	 * A renewal that fails is tried again.
 	 */
 	void renewDue(List<Ownership> due) {
 		batches(due, this.backend.largestBatch()).forEach(this::renewBatch);
 	}
 
 	/**
-	 * Renews the leases of keys before they are handed out. Those that are not ours any
-	 * more are declared lost.
+	 * Renews the leases of keys before the keys are handed out. Keys that are not ours
+	 * any more are declared lost.
 	 * @throws LockBackendException if the store has failed
 	 */
 	void renew(List<Hold> holds) {
@@ -310,7 +316,7 @@ final class Leases {
 
 	/**
 	 * Divides a list into parts that a store renews or releases at once, in order.
-	 * @param largest what the store says
+	 * @param largest the largest part that the store accepts
 	 */
 	static <T> List<List<T>> batches(List<T> all, int largest) {
 		int most = Math.max(1, Math.min(all.size(), largest));
@@ -320,9 +326,10 @@ final class Leases {
 	}
 
 	/**
-	 * Renews with one command what is not lost. If the store refuses that, each is
-	 * renewed by itself, so that a key that is refused costs no other lock.
-	 * @return why the store has failed, {@code null} if it has not
+	 * Renews with one command the ownerships that are not lost. If the store refuses the
+	 * command, each ownership is renewed alone, so that a key that is refused costs no
+	 * other lock.
+	 * @return why the store has failed, {@code null} if the store has not
 	 */
 	private @Nullable LockBackendException renewBatch(List<Ownership> batch) {
 		Moment sent = Moment.now(this.time);
@@ -370,7 +377,8 @@ final class Leases {
 			}
 		}
 		else {
-			cleanUpIfLost(ownership); // Given up before this was carried out.
+			cleanUpIfLost(ownership); // The ownership ended before this renewal was
+										// carried out.
 		}
 	}
 
@@ -393,7 +401,7 @@ final class Leases {
 
 	/**
 	 * Makes each lease last at least so long from now.
-	 * @return whether all are held, and do
+	 * @return whether all keys are held, and their leases last so long
 	 */
 	boolean extend(List<Hold> holds, Duration lease) {
 		DurationRange.LEASE.check("lease", lease);
@@ -413,11 +421,12 @@ final class Leases {
 			return hold.isHeld();
 		}
 		// Not shorter than the watchdog would ask for: once such a renewal was not
-		// answered, a store may have to refuse longer ones, since it may still be carried
-		// out after them.
+		// answered, a store may have to refuse longer leases, since that renewal may
+		// still
+		// be carried out after them.
 		long least = hold.options().renewed() ? Math.min(hold.options().lease(), longest) : 0;
 		Duration asked = Duration.ofMillis(Math.max(lease.toMillis(), TimeUnit.NANOSECONDS.toMillis(least)));
-		// The key may stay ours for so long without our hearing of it.
+		// The store may keep the key for so long without this JVM hearing of that.
 		if (!ownership.beginExtension(hold)) {
 			return false;
 		}

@@ -17,21 +17,23 @@ import io.github.distributedlock.LockHandle;
 import io.github.distributedlock.engine.EngineTime.Workers;
 
 /**
- * Whether the engine is open, stopped or closed for ever, and the calls that a stop waits
- * for: the requests that say so, each until it has failed or its handle is closed.
+ * Knows whether the engine is open, stopped or closed for ever. Counts the calls that a
+ * stop waits for: the requests that are awaited, each until the request has failed or its
+ * handle is closed.
  * <p>
- * Invariants: each stop begins a new era, so that a request that was waiting before it
- * notices even if the engine has been started again meanwhile. Odd eras are open, the
- * others stopped; nothing follows the last one. A thread, or a reactive chain, that is
- * inside a lock is served in all of them but the last: it must be able to end what it has
- * begun.
+ * Invariants: each stop begins a new era, so that a request that was waiting before the
+ * stop notices the stop even if the engine has been started again meanwhile. Odd eras are
+ * open, the others stopped; no era follows the last one. A thread, or a reactive chain,
+ * that is inside a lock is served in all eras but the last: such a thread must be able to
+ * end work in progress.
  * <p>
- * A call is counted before it asks whether the engine is open, so that a stop either
- * finds it here or refuses it. A call has the era in which it began, or that of the call
- * that it began inside of if that is earlier. A stop completes as soon as no call of an
- * era before its own is left: so it waits for those that it has found and what began
- * inside of them, but neither for one that is refused after it nor for one of the time
- * after the next start. Safe for use by many threads.
+ * A call is counted before the check whether the engine is open, so that a stop either
+ * finds the call here or refuses it. A call has the era in which it began. A call that
+ * began inside of another call has the era of that call, if that era is earlier. A stop
+ * completes as soon as no call of an era before the stop's own is left. So a stop waits
+ * for the calls found here and for those that began inside of them, but neither for a
+ * call that is refused after the stop nor for a call after the next start. Safe for use
+ * by many threads.
  */
 final class Lifecycle {
 
@@ -45,19 +47,19 @@ final class Lifecycle {
 	private final Set<Wait> calls = ConcurrentHashMap.newKeySet();
 
 	/**
-	 * The ends of the stops that have not completed, and the eras that these have begun.
-	 * A stop is here before its era can be seen.
+	 * The futures of the stops that have not completed, each with the era that the stop
+	 * has begun. A stop is in this map before its era can be seen.
 	 */
 	private final Map<CompletableFuture<Void>, Integer> stops = new ConcurrentHashMap<>();
 
 	/**
-	 * The lost handles, of which a thread that outlives the application keeps those that
+	 * The lost handles. A thread that outlives the application keeps those of them that
 	 * nobody closes.
 	 */
 	private final Set<EngineHandle> lost = Collections.synchronizedSet(Collections.newSetFromMap(new WeakHashMap<>()));
 
 	/**
-	 * Changed only by this monitor.
+	 * The present era. Changed only under this monitor.
 	 */
 	private volatile int era = 1;
 
@@ -66,9 +68,9 @@ final class Lifecycle {
 	private final Workers workers;
 
 	/**
-	 * Creates it, open.
-	 * @param insideLock whether the calling thread, or the chain that it asks for, is
-	 * inside a lock
+	 * Creates an open lifecycle.
+	 * @param insideLock tells whether the calling thread, or the chain that the thread
+	 * asks for, is inside a lock
 	 */
 	Lifecycle(BooleanSupplier insideLock, Workers workers) {
 		this.insideLock = insideLock;
@@ -80,8 +82,9 @@ final class Lifecycle {
 	}
 
 	/**
-	 * Starts.
-	 * @param first is run before requests are served again, if it was stopped
+	 * Starts the engine.
+	 * @param first is run before requests are served again, if the engine was stopped
+	 * @throws IllegalStateException if the engine is closed
 	 */
 	synchronized void start(Runnable first) {
 		if (this.era == CLOSED) {
@@ -95,10 +98,10 @@ final class Lifecycle {
 	}
 
 	/**
-	 * Stops.
-	 * @param end completes after the last call, but for those that cannot end before this
-	 * thread goes on
-	 * @return whether it was running
+	 * Stops the engine.
+	 * @param end completes after the last call, except for calls that cannot end before
+	 * this thread goes on
+	 * @return whether the engine was running
 	 */
 	boolean stop(CompletableFuture<Void> end) {
 		ownHandles(CurrentLock.all()).forEach((handle) -> this.calls.remove(handle.call()));
@@ -114,8 +117,8 @@ final class Lifecycle {
 	}
 
 	/**
-	 * Closes.
-	 * @return whether it was not closed before
+	 * Closes the engine.
+	 * @return whether the engine was open or stopped before
 	 */
 	synchronized boolean close() {
 		boolean closes = this.era != CLOSED;
@@ -125,14 +128,14 @@ final class Lifecycle {
 
 	/**
 	 * Begins a call.
-	 * @param awaited whether a stop waits for it
+	 * @param awaited whether a stop waits for the call
 	 */
 	void begin(Wait call, boolean awaited) {
 		if (awaited) {
 			int now = this.era;
 			call.era = now;
 			this.calls.add(call);
-			if (!this.stops.isEmpty()) { // One of them may have begun just now.
+			if (!this.stops.isEmpty()) { // A stop may have begun just now.
 				call.era = outermost();
 				if (call.era != now) {
 					completeStops();
@@ -142,8 +145,8 @@ final class Lifecycle {
 	}
 
 	/**
-	 * The earliest era of the counted calls that the calling thread, or the chain that it
-	 * asks for, is inside of; else the present one.
+	 * Returns the earliest era of the counted calls that the calling thread, or the chain
+	 * that the thread asks for, is inside of; the present era if there are none.
 	 */
 	private int outermost() {
 		return Stream.concat(ownHandles(CurrentLock.all()), ownHandles(CurrentLock.chain()))
@@ -167,7 +170,8 @@ final class Lifecycle {
 	}
 
 	/**
-	 * Waits for no call any more, and takes the lost handles away from their threads.
+	 * Completes all stops without waiting for any call, and takes the lost handles away
+	 * from their threads.
 	 */
 	void forget() {
 		this.calls.clear();
@@ -176,7 +180,7 @@ final class Lifecycle {
 	}
 
 	/**
-	 * A handle is lost, and perhaps nobody will close it.
+	 * Takes note of a lost handle that perhaps nobody will close.
 	 */
 	void lost(EngineHandle handle) {
 		this.lost.add(handle);
@@ -194,9 +198,9 @@ final class Lifecycle {
 	}
 
 	/**
-	 * Fails unless a request is served that the calling thread makes now.
-	 * @param elsewhere whether it is resumed by other threads
-	 * @return its era, for {@link #requireServed(int, String)}
+	 * Fails unless the engine serves a request that the calling thread makes now.
+	 * @param elsewhere whether the request is resumed by other threads
+	 * @return the era of the request, for {@link #requireServed(int, String)}
 	 */
 	int requireServed(String key, boolean elsewhere) {
 		int now = this.era;
@@ -205,7 +209,8 @@ final class Lifecycle {
 	}
 
 	/**
-	 * Fails unless a request of the calling thread is served that was made in that era.
+	 * Fails unless the engine serves a request of the calling thread that was made in the
+	 * given era.
 	 */
 	void requireServed(int since, String key) {
 		int now = this.era;

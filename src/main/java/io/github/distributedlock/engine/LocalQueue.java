@@ -35,25 +35,28 @@ import org.jspecify.annotations.Nullable;
  *
  * Invariants: a queue exists exactly while it has a current entry. Entries become current
  * in the order in which they entered. Registering and withdrawing are never under way at
- * the same time, since only the current entry does either; a newcomer takes the place of
- * a withdrawal that has not begun, and the registration with it. A wake-up is kept for
- * the current entry until it is consumed, or passed on by a withdrawal.
+ * the same time, since only the current entry does either. A newcomer takes the place of
+ * a withdrawal that has not begun, and takes over the registration. A wake-up is kept for
+ * the current entry until the entry consumes the wake-up, or a withdrawal passes the
+ * wake-up on.
  * <p>
- * A key that was left to a request which has not woken up yet may be borrowed. So may one
- * that stays here while no request uses it, under an entry without a request; that entry
- * leaves when the store has answered the release, so that a request which comes meanwhile
- * finds the key free. Each fair request for a key has a place of its own in the store,
- * and the first one polls for all of them. That keeps all places alive, also while one of
- * this JVM holds the lock, and finds the request whose notification was lost. A request
- * that becomes the first is woken, since it may have waited without polls. It asks at
- * once, since the last poll may be as old as the pause between two polls.
+ * A key that was left to a request which has not woken up yet may be borrowed. A key that
+ * stays here while no request uses it may be borrowed, too, under an entry without a
+ * request. Such an entry leaves when the store has answered the release, so that a
+ * request which comes meanwhile finds the key free.
+ * <p>
+ * Each fair request for a key has a place of its own in the store, and the first one
+ * polls for all of them. These polls keep all places alive, even while a request of this
+ * JVM holds the lock, and find the request whose notification was lost. A request that
+ * becomes the first is woken, since it may have waited without polls. That request asks
+ * at once, since the last poll may be as old as the pause between two polls.
  */
 final class LocalQueue {
 
 	private final Map<QueueKey, KeyQueue> queues = new ConcurrentHashMap<>();
 
 	/**
-	 * The fair requests for each key, of which the first one polls.
+	 * The fair requests for each key. The first one of a key polls.
 	 */
 	private final Map<String, Set<QueueEntry>> tickets = new ConcurrentHashMap<>();
 
@@ -66,15 +69,15 @@ final class LocalQueue {
 	private final BiConsumer<LocalQueue, QueueEntry> withdrawals;
 
 	/**
-	 * What stays here while no request uses it.
+	 * Keys that stay here while no request uses them.
 	 */
 	final KeptKeys kept;
 
 	/**
 	 * Creates empty queues.
 	 * @param withdrawals is to tell the store that no local request waits, and then to
-	 * leave, also if it fails
-	 * @param kept sees to what stays here while no request uses it
+	 * leave the queue, even if telling the store fails
+	 * @param kept sees to keys that stay here while no request uses them
 	 */
 	LocalQueue(BiConsumer<LocalQueue, QueueEntry> withdrawals, KeptKeys kept) {
 		this.withdrawals = withdrawals;
@@ -84,15 +87,16 @@ final class LocalQueue {
 	/**
 	 * Enters the queue of a key.
 	 * @param mayWait whether to queue up if the key is held or queued for here
-	 * @param inherits whether the entry before may leave the key to it
-	 * @param wait the request's
-	 * @return the entry, to be {@linkplain #leave left}, or {@code null} if it may not
-	 * wait. One that may not wait takes over a withdrawal that has not begun, and lets
-	 * one end that has, which takes one command: the lock may be free.
+	 * @param inherits whether the entry before may leave the key to the new entry
+	 * @param wait the wait of the request
+	 * @return the entry, to be {@linkplain #leave left}, or {@code null} if the entry may
+	 * not wait. An entry that may not wait takes over a withdrawal that has not begun. If
+	 * the withdrawal has begun, the entry lets the withdrawal end, which takes one
+	 * command: the lock may be free.
 	 */
 	@Nullable QueueEntry enter(QueueKey queueKey, boolean mayWait, boolean inherits, @Nullable Wait wait) {
 		QueueEntry entry = new QueueEntry(this, queueKey, false, inherits, wait);
-		// Mostly alone, and then without what a step needs.
+		// Mostly the entry is alone, and then needs none of the objects of a step.
 		if (!this.queues.containsKey(queueKey)) {
 			if (this.queues.putIfAbsent(queueKey, new KeyQueue(entry)) == null) {
 				return entry;
@@ -131,10 +135,10 @@ final class LocalQueue {
 	}
 
 	/**
-	 * Removes the entry of a hold, and leaves the key to the next one, or lets it stay
-	 * here.
-	 * @return {@code false} if there is none that may have it and it does not stay, or
-	 * the hold has lost it
+	 * Removes the entry of a hold, and leaves the key to the next entry, or lets the key
+	 * stay here.
+	 * @return {@code false} if no entry may have the key and the key does not stay, or if
+	 * the hold has lost the key
 	 */
 	boolean handOver(QueueEntry entry, Hold hold) {
 		Ownership ownership = hold.ownership();
@@ -157,8 +161,8 @@ final class LocalQueue {
 	}
 
 	/**
-	 * Begins to release a key that stays here, so that no request takes it any more.
-	 * @return {@code false} if it does not stay, or is in use
+	 * Begins to release a key that stays here, so that no request takes the key any more.
+	 * @return {@code false} if the key does not stay, or is in use
 	 */
 	boolean endStay(QueueEntry entry, Ownership ownership) {
 		return step(entry.queueKey,
@@ -166,7 +170,7 @@ final class LocalQueue {
 	}
 
 	/**
-	 * The entry under which a key stays here; {@code null} if there is none.
+	 * Returns the entry under which a key stays here; {@code null} if there is none.
 	 */
 	@Nullable QueueEntry keeping(QueueKey queueKey) {
 		KeyQueue queue = this.queues.get(queueKey);
@@ -174,7 +178,7 @@ final class LocalQueue {
 	}
 
 	/**
-	 * Others have asked for the key of an owner.
+	 * Takes note that others have asked for the key of an owner.
 	 * @return whether the key stays here unused, and will be released
 	 */
 	boolean recall(String key, String owner) {
@@ -194,12 +198,12 @@ final class LocalQueue {
 	}
 
 	/**
-	 * Removes an entry that nothing has come of. A key that was left to it is left to the
-	 * next one, even if it is borrowed.
-	 * @param unwanted gets the key that was left to it, if there is no next one
+	 * Removes an entry whose request did not get the lock. A key that was left to the
+	 * entry is left to the next one, even if the key is borrowed.
+	 * @param unwanted gets the key that was left to the entry, if there is no next one
 	 */
 	void abandon(QueueEntry entry, Consumer<Ownership> unwanted) {
-		// It may still be left one until it is gone.
+		// The entry may still be left a key until the entry is gone.
 		step(entry.queueKey, (queue) -> queue.current != entry && queue.remove(entry));
 		Ownership left = entry.inherited();
 		boolean handedOver = left != null && handOver(entry, left, left::isOwned, null);
@@ -215,7 +219,7 @@ final class LocalQueue {
 
 	/**
 	 * Borrows the key that was left to the current request of a queue.
-	 * @return {@code null} if there is none, or it may not be borrowed
+	 * @return {@code null} if there is no such key, or the key may not be borrowed
 	 */
 	@Nullable Loan borrow(QueueKey queueKey) {
 		KeyQueue queue = this.queues.get(queueKey);
@@ -228,8 +232,9 @@ final class LocalQueue {
 	}
 
 	/**
-	 * Whether this JVM had to wait for a key when it last acquired it, and so will have
-	 * to again. Then a request registers with its first attempt, instead of making two.
+	 * Returns whether this JVM had to wait for a key the last time, and so will have to
+	 * wait again. Then a request registers with its first attempt, instead of making two
+	 * attempts.
 	 */
 	boolean isContended(String key) {
 		int hash = hash(key);
@@ -237,8 +242,8 @@ final class LocalQueue {
 	}
 
 	/**
-	 * A key was acquired.
-	 * @param waited whether it had to be waited for
+	 * Takes note that a key was acquired.
+	 * @param waited whether the key had to be waited for
 	 */
 	void acquired(String key, boolean waited) {
 		if (isContended(key) != waited) {
@@ -247,8 +252,8 @@ final class LocalQueue {
 	}
 
 	/**
-	 * Whether one more request will probably have to wait: this JVM had to when it
-	 * acquired the key last, or the store knows it as a waiter.
+	 * Returns whether one more request will probably have to wait: this JVM had to wait
+	 * for the key the last time, or the store knows this JVM as a waiter.
 	 */
 	boolean isBusy(QueueKey queueKey) {
 		KeyQueue queue = this.queues.get(queueKey);
@@ -257,11 +262,11 @@ final class LocalQueue {
 
 	private static int hash(String key) {
 		int hash = key.hashCode();
-		return (hash ^ (hash >>> 16)) | 1 << 31; // Not 0, which is none.
+		return (hash ^ (hash >>> 16)) | 1 << 31; // Not 0, which stands for no hash.
 	}
 
 	/**
-	 * Joins the fair requests for a key, of which one polls.
+	 * Joins the fair requests for a key. One of them polls.
 	 */
 	void joinTickets(QueueEntry entry) {
 		this.tickets.compute(entry.key(), (key, present) -> {
@@ -273,7 +278,7 @@ final class LocalQueue {
 	}
 
 	/**
-	 * Leaves them: it holds the lock, or has given up.
+	 * Leaves the fair requests for a key: the request holds the lock, or has given up.
 	 */
 	void leaveTickets(QueueEntry entry) {
 		this.tickets.computeIfPresent(entry.key(), (key, tickets) -> {
@@ -287,7 +292,7 @@ final class LocalQueue {
 	}
 
 	/**
-	 * The store has woken one that waited for a key.
+	 * Takes a wake-up of the store to the queue of a waiter.
 	 */
 	void wake(QueueKey queueKey) {
 		signal(queueKey, (queue) -> {
@@ -297,16 +302,17 @@ final class LocalQueue {
 	}
 
 	/**
-	 * The store has granted a key to one that waited for it.
-	 * @return {@code false} if it has to be released, since another owner has the key
+	 * Takes a key that the store has granted to a waiter to the queue of that waiter.
+	 * @return {@code false} if the key has to be released, since another owner has the
+	 * key
 	 */
 	boolean granted(QueueKey queueKey, ReleaseNotification grant, String owner) {
 		return signal(queueKey, (queue) -> queue.granted(grant, owner));
 	}
 
 	/**
-	 * Takes a message of the store to a queue. If there is none, a withdrawal passes it
-	 * on.
+	 * Takes a message of the store to a queue. If there is no queue, a withdrawal passes
+	 * the message on.
 	 */
 	private boolean signal(QueueKey queueKey, Predicate<KeyQueue> step) {
 		AtomicBoolean done = new AtomicBoolean();
@@ -320,7 +326,7 @@ final class LocalQueue {
 	}
 
 	/**
-	 * Wakes one that waits, if it does.
+	 * Wakes the current entry of a queue, if there is a queue.
 	 */
 	void wakeIfWaiting(QueueKey queueKey) {
 		ifPresent(queueKey, KeyQueue::wake);
@@ -342,7 +348,8 @@ final class LocalQueue {
 	}
 
 	/**
-	 * What the store's last answer about a key was, if it was a failure.
+	 * Returns the failure of the store's last answer about a key; {@code null} if that
+	 * answer was no failure.
 	 */
 	@Nullable LockBackendException failure(QueueKey queueKey) {
 		KeyQueue queue = this.queues.get(queueKey);
@@ -350,7 +357,7 @@ final class LocalQueue {
 	}
 
 	/**
-	 * The owner token of the hold that others queue up behind.
+	 * Returns the owner token of the hold that others queue up behind.
 	 */
 	@Nullable String holder(QueueKey queueKey) {
 		KeyQueue queue = this.queues.get(queueKey);
@@ -408,16 +415,17 @@ final class LocalQueue {
 	}
 
 	/**
-	 * A key that was left to the current request of a queue and is borrowed, since that
-	 * request has not woken up yet, or that stays here. The borrower has no entry of its
-	 * own: it gives the key back to the request that is current then, or lets it stay.
+	 * A borrowed key. Either the key was left to the current request of a queue, which
+	 * has not woken up yet, or the key stays here. The borrower has no entry of its own.
+	 * The borrower gives the key back to the request that is current then, or lets the
+	 * key stay.
 	 *
-	 * @param entry the one that it was left to
+	 * @param entry the entry that the key was left to
 	 */
 	record Loan(LocalQueue queues, QueueEntry entry, Ownership ownership) implements Hold.Entry {
 
 		/**
-		 * Whether the key stays here, and no request has come for it.
+		 * Returns whether the key stays here, and no request has come for the key.
 		 */
 		boolean isKept() {
 			return this.entry.isKept();
@@ -445,7 +453,7 @@ final class LocalQueue {
 		}
 
 		/**
-		 * The key is left to no local request, and does not stay here.
+		 * Called if the key is left to no local request, and does not stay here.
 		 */
 		@Override
 		public void leave() {

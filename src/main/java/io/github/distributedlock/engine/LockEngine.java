@@ -32,8 +32,8 @@ import org.jspecify.annotations.Nullable;
  * }
  * </pre>
  *
- * Safe for use by many threads. It starts running, and its few threads are there only
- * when they are needed. The backend is not closed with it.
+ * Safe for use by many threads. A new engine runs at once. The few threads of an engine
+ * exist only while they are needed. Closing the engine does not close the backend.
  *
  * @since 1.0
  */
@@ -88,7 +88,9 @@ public final class LockEngine implements DistributedLock, AutoCloseable {
 	}
 
 	/**
-	 * Starts the store, unless what it says of itself does not go together.
+	 * Starts the store.
+	 * @throws IllegalArgumentException if the features, the reservation or the shortest
+	 * lease of the store contradict each other or the settings
 	 */
 	private static LockBackend started(LockEngineBuilder settings) {
 		LockBackend backend = settings.backend;
@@ -173,7 +175,8 @@ public final class LockEngine implements DistributedLock, AutoCloseable {
 		String checked = LockRequest.of(key).keys().get(0);
 		this.acquirer.requireNotTooLong(checked);
 		if (!this.backend.features().contains(LockFeature.INSPECTION)) {
-			return this.backend.inspect(checked); // Says so.
+			return this.backend.inspect(checked); // A store without inspection throws
+													// here.
 		}
 		LockStatus status = Failures.call("inspect", checked, () -> this.backend.inspect(checked));
 		LockStatus here = this.kept.isKept(checked) ? status.kept(this.instance::hasMade) : status;
@@ -183,7 +186,7 @@ public final class LockEngine implements DistributedLock, AutoCloseable {
 	}
 
 	/**
-	 * Whether requests are served.
+	 * Returns whether this engine serves requests.
 	 * @return {@code false} between {@link #stop()} and {@link #start()}, and after
 	 * {@link #close()}
 	 */
@@ -192,7 +195,8 @@ public final class LockEngine implements DistributedLock, AutoCloseable {
 	}
 
 	/**
-	 * What is held and waited for here now. Does no I/O.
+	 * Returns which keys are held here now, and which keys requests wait for. Does no
+	 * I/O.
 	 * @return the state of this engine
 	 */
 	public EngineSnapshot snapshot() {
@@ -202,19 +206,19 @@ public final class LockEngine implements DistributedLock, AutoCloseable {
 	}
 
 	/**
-	 * How many keys are held here now: the number of {@link EngineSnapshot#holds()},
-	 * without making a snapshot. Does no I/O, and takes the same short time for many as
-	 * for few.
-	 * @return the number of keys, each counted once for each owner. One that was lost may
-	 * be counted for up to a second more
+	 * Returns how many keys are held here now: the number of
+	 * {@link EngineSnapshot#holds()}, without making a snapshot. Does no I/O, and takes
+	 * the same short time for many keys as for few.
+	 * @return the number of keys, each counted once for each owner. A key that was lost
+	 * may be counted for up to a second more
 	 */
 	public int keysHeld() {
 		return this.leases.watchdog().count() - this.kept.count();
 	}
 
 	/**
-	 * How many keys {@linkplain LockRequest#keepTime stay} with this JVM now although no
-	 * request uses them. These are not held. Does no I/O.
+	 * Returns how many keys {@linkplain LockRequest#keepTime stay} with this JVM now
+	 * although no request uses them. These keys are not held. Does no I/O.
 	 * @return the number of keys, 1,000 at most
 	 */
 	public int keysKept() {
@@ -222,8 +226,8 @@ public final class LockEngine implements DistributedLock, AutoCloseable {
 	}
 
 	/**
-	 * How many requests have taken a key that had stayed with this JVM, without asking
-	 * the store.
+	 * Returns how many requests have taken a key that had stayed with this JVM, without
+	 * asking the store.
 	 * @return the number since this engine was built
 	 */
 	public long keysTakenAgain() {
@@ -231,17 +235,17 @@ public final class LockEngine implements DistributedLock, AutoCloseable {
 	}
 
 	/**
-	 * How many requests ask for a lock now: {@link EngineSnapshot#requestsWaiting()
-	 * requestsWaiting}, without making a snapshot. Does no I/O, and takes the same short
-	 * time for many as for few.
-	 * @return the number of requests, each counted once however many keys it has
+	 * Returns how many requests ask for a lock now:
+	 * {@link EngineSnapshot#requestsWaiting() requestsWaiting}, without making a
+	 * snapshot. Does no I/O, and takes the same short time for many requests as for few.
+	 * @return the number of requests, each counted once however many keys the request has
 	 */
 	public int requestsWaiting() {
 		return this.acquirer.requestsWaiting();
 	}
 
 	/**
-	 * Whether any key is held, waited for or withdrawn from here.
+	 * Returns whether this JVM holds any key, waits for one, or withdraws from one.
 	 */
 	boolean hasQueues() {
 		return !this.queue.isEmpty();
@@ -249,8 +253,8 @@ public final class LockEngine implements DistributedLock, AutoCloseable {
 
 	/**
 	 * Serves requests again after {@link #stop()}, under a new identity in the store:
-	 * this JVM may be one of several that were resumed from one snapshot. What is held
-	 * keeps the owner that it has.
+	 * this JVM may be one of several that were resumed from one snapshot. Locks that are
+	 * held keep their owners.
 	 * @throws IllegalStateException after {@link #close()}
 	 */
 	public void start() {
@@ -262,14 +266,14 @@ public final class LockEngine implements DistributedLock, AutoCloseable {
 
 	/**
 	 * Fails waiting requests with a {@link LockBackendException}, and refuses new ones.
-	 * What is held stays so: it is renewed, and released when it ends. A thread that is
-	 * inside a lock is served until {@link #close()}.
+	 * Locks that are held stay held: the engine renews them, and releases each when its
+	 * handle is closed. A thread that is inside a lock is served until {@link #close()}.
 	 * @return a future that completes when each
 	 * {@linkplain LockRequest#awaitedOnStop(Boolean) awaited} request that had begun, and
-	 * each that began inside of one of these, has failed or its handle is closed. It does
-	 * not wait for requests that are refused later, nor for those after the next
-	 * {@link #start()}, nor for those on the calling thread, since they may wait for
-	 * this. It completes at the latest when the engine is closed
+	 * each that began inside of one of these, has failed or its handle is closed. The
+	 * future waits neither for requests that are refused later, nor for those after the
+	 * next {@link #start()}, nor for those on the calling thread, since that thread may
+	 * wait for the future. The future completes at the latest when the engine is closed
 	 */
 	public CompletableFuture<Void> stop() {
 		CompletableFuture<Void> end = new CompletableFuture<>();
@@ -281,8 +285,9 @@ public final class LockEngine implements DistributedLock, AutoCloseable {
 	}
 
 	/**
-	 * Stops for good, and ends the threads. What is still held is lost, and its lease
-	 * left to run out, so that no key is deleted under a method that goes on.
+	 * Stops for good, and ends the threads. Locks that are still held are lost. Their
+	 * leases are left to run out, so that no key is deleted under a method that still
+	 * runs.
 	 */
 	@Override
 	public void close() {

@@ -52,7 +52,7 @@ public final class LockEngineBuilder {
 	Supplier<UnaryOperator<Runnable>> contextCapture = UnaryOperator::identity;
 
 	/**
-	 * Makes the random part of an identity. Only tests change it.
+	 * Makes the random part of an identity. Only tests change this supplier.
 	 */
 	Supplier<String> random = Instance::random;
 
@@ -72,7 +72,8 @@ public final class LockEngineBuilder {
 	}
 
 	/**
-	 * How long {@code acquire} waits if the request does not say; 5 seconds by default.
+	 * Sets how long {@code acquire} waits if the request names no wait time; 5 seconds by
+	 * default.
 	 * @param waitTime the time; zero means one attempt
 	 * @return this builder
 	 */
@@ -82,10 +83,11 @@ public final class LockEngineBuilder {
 	}
 
 	/**
-	 * The lease that is renewed for as long as a lock is held, after a third of it at the
-	 * latest; 30 seconds by default. If a JVM dies, others get its locks when it has run
-	 * out. A request with a {@linkplain LockRequest#leaseTime(Duration) lease time} has
-	 * that instead, and it is not renewed.
+	 * Sets the lease that is renewed for as long as a lock is held; 30 seconds by
+	 * default. A renewal is due after a third of the lease at the latest. If a JVM dies,
+	 * other JVMs get its locks when this lease has run out. A request with a
+	 * {@linkplain LockRequest#leaseTime(Duration) lease time} has that lease instead,
+	 * which is not renewed.
 	 * @param watchdogTimeout the lease, at least 1 second
 	 * @return this builder
 	 */
@@ -115,11 +117,11 @@ public final class LockEngineBuilder {
 	}
 
 	/**
-	 * For how long the threads of this JVM hand a lock over to each other before other
-	 * JVMs get their turn; 10 milliseconds by default. A hand-over asks nothing of the
-	 * store, unless the lease differs. Only exclusive locks of a single key are handed
-	 * over that are neither fair nor fenced, and not while {@code minHoldTime} blocks
-	 * others.
+	 * Sets for how long the threads of this JVM hand a lock over to each other before
+	 * other JVMs get their turn; 10 milliseconds by default. A hand-over asks nothing of
+	 * the store, unless the lease differs. Only exclusive locks of a single key are
+	 * handed over that are neither fair nor fenced, and not while {@code minHoldTime}
+	 * blocks others.
 	 * @param localSlice the time; zero: every lock is released in the store
 	 * @return this builder
 	 */
@@ -129,10 +131,10 @@ public final class LockEngineBuilder {
 	}
 
 	/**
-	 * For how long a key stays with this JVM when no request uses it, if the request does
-	 * not say; it does not by default. Applies to each request that can
-	 * {@linkplain LockRequest#keepTime(Duration) keep} its key, and not to others.
-	 * Nothing stays with a local slice of zero, or where the store does not notify.
+	 * Sets for how long a key stays with this JVM when no request uses the key, if the
+	 * request names no keep time; by default no key stays. Applies to each request that
+	 * can {@linkplain LockRequest#keepTime(Duration) keep} its key, and not to others. No
+	 * key stays with a local slice of zero, or where the store does not notify.
 	 * @param keepTime the time, 1 minute at most; zero: no key stays
 	 * @return this builder
 	 */
@@ -142,7 +144,7 @@ public final class LockEngineBuilder {
 	}
 
 	/**
-	 * The longest key, in bytes of UTF-8; 1,024 by default.
+	 * Sets the length of the longest key, in bytes of UTF-8; 1,024 by default.
 	 * @param maxKeyBytes the number of bytes
 	 * @return this builder
 	 */
@@ -156,7 +158,7 @@ public final class LockEngineBuilder {
 
 	/**
 	 * Logs a warning with the acquiring stack for each handle that is open longer than
-	 * this. Off by default, since taking the stack costs some microseconds.
+	 * the given time. Off by default, since taking the stack costs some microseconds.
 	 * @param warnHeldAfter the time, from 1 millisecond to 365 days, or {@code null} for
 	 * no warning
 	 * @return this builder
@@ -177,14 +179,16 @@ public final class LockEngineBuilder {
 	}
 
 	/**
-	 * Completes the futures of {@link LockHandle#closeAsync()} and of the asynchronous
-	 * methods of the engine, so that what depends on them runs here, and runs
+	 * Sets the executor that completes the futures of {@link LockHandle#closeAsync()} and
+	 * of the asynchronous methods of the engine, so that stages that depend on these
+	 * futures run in the executor. The executor also runs
 	 * {@linkplain LockHandle#onLost(Runnable) onLost} actions. By default daemon threads
-	 * do that, which end when they have been idle for 5 seconds. Each action has its own.
-	 * Futures have 4, and more and more while some wait for 40 milliseconds, so that none
-	 * has to wait for code that blocks. Code that blocks a thread of this executor delays
-	 * other code of that kind, but no renewal, no release, no listener and no interrupt.
-	 * What the executor refuses runs as by default. It is not shut down with the engine.
+	 * do both; a thread ends after being idle for 5 seconds. By default, each action has
+	 * its own thread. Futures have 4 threads, and more and more while some future waits
+	 * for 40 milliseconds, so that none has to wait for code that blocks. Code that
+	 * blocks a thread of this executor delays other code of that kind, but no renewal, no
+	 * release, no listener and no interrupt. A task that the executor refuses runs as by
+	 * default. Closing the engine does not shut the executor down.
 	 * @param callbackExecutor the executor
 	 * @return this builder
 	 */
@@ -194,7 +198,7 @@ public final class LockEngineBuilder {
 	}
 
 	/**
-	 * Observes the waits of requests. By default nobody does.
+	 * Sets the observer of the waits of requests. By default nobody observes them.
 	 * @param waitObserver the observer
 	 * @return this builder
 	 */
@@ -204,10 +208,11 @@ public final class LockEngineBuilder {
 	}
 
 	/**
-	 * Carries the context of a thread that asks asynchronously, such as its MDC, to what
-	 * depends on the future. By default nothing is carried.
-	 * @param contextCapture is called on the thread that asks, and returns what runs a
-	 * task in the context that it has found there. Neither may throw
+	 * Carries the context of a thread that asks asynchronously, such as its MDC, to the
+	 * stages that depend on the future. By default nothing is carried.
+	 * @param contextCapture is called on the thread that asks, and returns a function.
+	 * The function runs a task in the context that was found on that thread. Neither may
+	 * throw
 	 * @return this builder
 	 */
 	public LockEngineBuilder contextCapture(Supplier<UnaryOperator<Runnable>> contextCapture) {
@@ -216,7 +221,7 @@ public final class LockEngineBuilder {
 	}
 
 	/**
-	 * Builds the engine, running.
+	 * Builds an engine that runs.
 	 * @return the engine, to be closed
 	 */
 	public LockEngine build() {

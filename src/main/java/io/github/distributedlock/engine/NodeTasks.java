@@ -18,40 +18,40 @@ import io.github.distributedlock.backend.LockBackend;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Runs tasks that ask a node of the store, on few threads that all nodes share, so that a
- * node delays only its own tasks. A node occupies a part of the threads at most. A node
- * that stalls, which is one whose last task was slow, occupies one thread as soon as its
- * other tasks have ended, if there are tasks of other nodes. So five nodes may stall, and
- * the others still have a thread. Two nodes that begin to stall at the same time occupy
- * all threads for as long as their commands take, once; and once more after each moment
- * in which nothing was asked of them. A call of a listener is a task of that listener
- * instead. Safe for use by many threads.
+ * Runs tasks that ask a node of the store, on few threads that all nodes share, so that
+ * no node delays the tasks of another. A node occupies a part of the threads at most. A
+ * node stalls if its last task was slow. A node that stalls occupies one thread as soon
+ * as the other tasks of the node have ended, if there are tasks of other nodes. So five
+ * nodes may stall, and the others still have a thread. Two nodes that begin to stall at
+ * the same time occupy all threads once, for as long as their commands take; and once
+ * more after each moment in which nothing was asked of them. A call of a listener is a
+ * task of that listener instead. Safe for use by many threads.
  * <p>
- * There are two kinds of tasks, those that begin something and those that resume it.
- * Those of one kind and one node begin in order; where both wait, one of each kind in
- * turn, so that a burst of the one does not delay the other.
+ * There are two kinds of tasks: one begins something, the other resumes what was begun.
+ * Tasks of one kind and one node begin in order. Where both kinds wait, one task of each
+ * kind begins in turn, so that a burst of the one does not delay the other.
  * <p>
- * Invariants: a node has a line exactly while it has tasks. One waits in it only if as
- * many others were running as may, or were about to; each that ends lets the next ones
- * begin, behind those of other nodes. If all of these got no thread, the next task of the
- * node brings one.
+ * Invariants: a node has a line exactly while it has tasks. A task waits in the line only
+ * if as many others were running as may, or were about to. Each task that ends lets the
+ * next ones begin, behind those of other nodes. If none of these got a thread, the next
+ * task of the node brings one.
  */
 final class NodeTasks {
 
 	/**
-	 * How many threads there are to be.
+	 * The number of threads that all nodes share.
 	 */
 	static final int THREADS = 6;
 
 	/**
-	 * How many of them one node may occupy.
+	 * The number of threads that one node may occupy.
 	 */
 	static final int MOST_OF_A_NODE = THREADS / 2;
 
 	/**
-	 * A task that takes longer, in nanoseconds, is one of a node that stalls: more than
-	 * the farthest network and a pause of the JVM, less than the time in which a command
-	 * is usually given up.
+	 * A task that takes longer, in nanoseconds, makes its node one that stalls. The time
+	 * is more than the farthest network and a pause of the JVM take, and less than the
+	 * time in which a command is usually given up.
 	 */
 	private static final long SLOW = TimeUnit.MILLISECONDS.toNanos(250);
 
@@ -63,7 +63,7 @@ final class NodeTasks {
 		private int running;
 
 		/**
-		 * Whether the last task that has ended was slow.
+		 * True if the last task that has ended was slow.
 		 */
 		private boolean slow;
 
@@ -78,7 +78,7 @@ final class NodeTasks {
 		}
 
 		/**
-		 * The next task, if it may begin.
+		 * Takes the next task; {@code null} if none may begin.
 		 */
 		private @Nullable Runnable next(int most) {
 			if (this.running >= most || waiting() == 0) {
@@ -104,7 +104,7 @@ final class NodeTasks {
 	}
 
 	/**
-	 * Creates one.
+	 * Creates tasks of which a node may occupy the given number of threads.
 	 * @param most how many tasks of a node may run at a time
 	 */
 	NodeTasks(Executor threads, EngineTime time, int most) {
@@ -114,20 +114,20 @@ final class NodeTasks {
 	}
 
 	/**
-	 * The node of a key: a part of the store that may stall, and then harms only its own
-	 * keys.
+	 * Returns the node of a key: a part of the store that may stall, and then harms no
+	 * keys of other nodes.
 	 */
 	static Object node(LockBackend store, String key) {
 		try {
 			return store.node(key);
 		}
 		catch (RuntimeException ex) {
-			return key; // Alone on its node, so that it costs no other.
+			return key; // The key is then a node alone, and so costs no other key.
 		}
 	}
 
 	/**
-	 * Sorts what concerns keys by their nodes.
+	 * Groups objects by the nodes of their keys.
 	 */
 	static <T> Map<Object, List<T>> byNode(LockBackend store, Collection<T> all, Function<T, String> key) {
 		return all.stream()
@@ -136,15 +136,15 @@ final class NodeTasks {
 	}
 
 	/**
-	 * Runs a task that begins something, as soon as its node allows. If this throws, it
-	 * does not run; those that others have added stay.
+	 * Runs a task that begins something, as soon as the node allows. If this method
+	 * throws, the task does not run; tasks that others have added stay.
 	 */
 	void run(Object node, Runnable task) {
 		run(node, task, false);
 	}
 
 	/**
-	 * Runs a task that goes on with what was begun: others may wait for that.
+	 * Runs a task that goes on with something that was begun: others may wait for that.
 	 */
 	void resume(Object node, Runnable task) {
 		run(node, task, true);
@@ -165,7 +165,7 @@ final class NodeTasks {
 	}
 
 	/**
-	 * How many tasks of the node wait now for others to end.
+	 * Returns how many tasks of the node wait now for others to end.
 	 */
 	synchronized int waiting(Object node) {
 		Line line = this.lines.get(node);
@@ -173,8 +173,9 @@ final class NodeTasks {
 	}
 
 	/**
-	 * Gives a task to the threads. They may have queued it although this fails, and run
-	 * it when they find a thread: only if nobody has begun it by then, it fails.
+	 * Gives a task to the threads. The executor may have queued the task although the
+	 * call fails, and run the task later on some thread: this method fails only if nobody
+	 * has begun the task by then.
 	 */
 	private void begin(Object node, Runnable task) {
 		AtomicBoolean begun = new AtomicBoolean();
@@ -193,8 +194,8 @@ final class NodeTasks {
 	}
 
 	/**
-	 * Runs a task, and lets the next ones begin in its place; on this thread if no other
-	 * can be had.
+	 * Runs a task, and lets the next ones begin in its place. They run on this thread if
+	 * no other can be had.
 	 */
 	private void work(Object node, Runnable first) {
 		Runnable task = first;
@@ -207,7 +208,7 @@ final class NodeTasks {
 
 	/**
 	 * Lets tasks begin.
-	 * @return the first one for which there is no thread
+	 * @return the first task for which there is no thread
 	 */
 	private @Nullable Runnable beginNext(Object node, @Nullable Runnable first) {
 		Runnable next = first;
@@ -217,7 +218,7 @@ final class NodeTasks {
 			}
 		}
 		catch (OutOfMemoryError noThread) {
-			// The caller's thread is one.
+			// The caller's thread runs the task.
 		}
 		return next;
 	}
@@ -229,8 +230,8 @@ final class NodeTasks {
 	}
 
 	/**
-	 * Takes back a task, since the next one of its node got no thread.
-	 * @return {@code false} if it is too late, since another thread has begun it
+	 * Takes back a task, since the next one of the node got no thread.
+	 * @return {@code false} if another thread has begun the task already
 	 */
 	private synchronized boolean remove(Object node, Runnable task, Runnable next) {
 		Line line = Objects.requireNonNull(this.lines.get(node));
@@ -258,7 +259,8 @@ final class NodeTasks {
 	}
 
 	/**
-	 * How many tasks of a node may run: only others can suffer from one that stalls.
+	 * Returns how many tasks of a node may run: only other nodes can suffer from one that
+	 * stalls.
 	 */
 	private int most(Line line) {
 		return (line.slow && this.lines.size() > 1) ? 1 : this.most;

@@ -9,8 +9,9 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Takes the store's release notifications to the queues. Anybody may publish one, so
- * those that name a waiter of another JVM are ignored. Safe for use by many threads.
+ * Takes the store's release notifications to the queues. Anybody may publish a
+ * notification, so those that name a waiter of another JVM are ignored. Safe for use by
+ * many threads.
  */
 record NotificationRouter(LocalQueue queue, Leases leases, Instance instance) implements ReleaseListener {
 
@@ -22,7 +23,8 @@ record NotificationRouter(LocalQueue queue, Leases leases, Instance instance) im
 		String owner = notification.owner();
 		boolean isOfAnother = owner != null && (this.instance.findsItself(owner) || !this.instance.hasMade(owner));
 		if (isOfAnother || !this.instance.is(waiter.instance())) {
-			// No local request waits as that, and its registration would be withdrawn.
+			// No local request waits under that name, and the registration would be
+			// withdrawn.
 			logger.debug("Ignored a release notification that names {}, a waiter of another JVM",
 					LockException.printable(waiter.toString()));
 			return;

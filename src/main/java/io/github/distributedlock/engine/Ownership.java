@@ -14,8 +14,8 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * A key that this JVM owns in the store under one owner token: for one hold or, handed
- * over inside the JVM, for several, one after the other. It may stay vacant for a while,
- * until the next hold comes.
+ * over inside the JVM, for several, one after the other. An ownership may stay vacant for
+ * a while, until the next hold comes.
  *
  * <pre>
  *            taken              released
@@ -29,12 +29,13 @@ import org.jspecify.annotations.Nullable;
  *                 no request wanted it
  * </pre>
  *
- * Invariants: each change of state is one compare-and-set, and those from RELEASING on
- * are final. So at most one hold has it, a loss reaches the one that has it then, and a
- * hold that has handed it on can do nothing to it any more: it is not handed over before
- * the store has answered every command that was sent for it. What the store answers to a
- * renewal counts only until the end. The lease ends here before the server may give the
- * key to another, and its end only moves later.
+ * Invariants: each change of state is one compare-and-set, and RELEASING and LOST are
+ * final. So at most one hold has the ownership, and a loss reaches the hold that has the
+ * ownership then. A hold that has handed the ownership on can do nothing to the key any
+ * more: no hand-over happens before the store has answered every command that was sent
+ * for the ownership. An answer of the store to a renewal counts only until the ownership
+ * ends. The lease ends here before the server may give the key to another owner, and the
+ * end of the lease only moves later.
  */
 final class Ownership {
 
@@ -43,26 +44,26 @@ final class Ownership {
 		VACANT, HELD, RELEASING, LOST,
 
 		/**
-		 * Lost while no hold had it.
+		 * The key was lost while no hold had it.
 		 */
 		LOST_VACANT
 
 	}
 
 	/**
-	 * One value for all, so that no thread sees a loss without its reason: the hold that
-	 * has it, or whatever else there is to say.
+	 * The whole state in one value, so that no thread sees a loss without its reason. The
+	 * value is the hold that has the ownership, or an {@link Other}.
 	 */
 	sealed interface State permits Hold, Other {
 
 	}
 
 	/**
-	 * What a hold alone cannot say.
+	 * A state that a hold alone cannot express.
 	 *
-	 * @param hold the one that has it, has lost it, or has handed it on
+	 * @param hold the hold that has the ownership, has lost it, or has handed it on
 	 * @param unanswered how many commands were sent for this owner that may be carried
-	 * out yet: extensions, and an earlier attempt to acquire it
+	 * out yet: extensions, and an earlier attempt to acquire the key
 	 */
 	private record Other(Stage stage, @Nullable Hold hold, @Nullable Reason loss, int unanswered) implements State {
 	}
@@ -83,15 +84,15 @@ final class Ownership {
 	private final EngineTime time;
 
 	/**
-	 * When it was acquired, or since when its request has all its keys: from then on the
-	 * request's own limit counts.
+	 * When the key was acquired, or since when its request has all its keys: from then on
+	 * the request's own limit counts.
 	 */
 	private volatile long begin;
 
 	/**
-	 * Whether its request collects other keys yet: until then any lease is renewed, the
+	 * True while the request collects other keys: until then any lease is renewed, the
 	 * request's own limit does not count, and a loss concerns the request only. Changed
-	 * only by this monitor.
+	 * only under this monitor.
 	 */
 	private volatile boolean collecting;
 
@@ -100,15 +101,17 @@ final class Ownership {
 	private volatile Lease lease;
 
 	/**
-	 * When it is renewed; {@code null} until the watchdog looks at it. Guarded by this.
+	 * The plan of the renewals; {@code null} until the watchdog looks at this ownership.
+	 * Guarded by this.
 	 */
 	private Watchdog.@Nullable Plan plan;
 
 	/**
-	 * Creates one that is vacant.
-	 * @param lease that of a grant may be shorter than what a renewal gives
-	 * @param begin when the command was sent by which it was acquired, or when it was
-	 * accepted, if it was granted some time after that
+	 * Creates a vacant ownership.
+	 * @param lease the lease of the answer; a lease of a grant may be shorter than what a
+	 * renewal gives
+	 * @param begin when the command was sent that acquired the key, or when a grant was
+	 * accepted, if the key was granted some time after the command
 	 * @param unsettled whether an earlier command was never answered
 	 */
 	Ownership(Claim claim, HoldOptions options, Lease lease, long begin, long sliceStart, boolean unsettled,
@@ -132,7 +135,7 @@ final class Ownership {
 	}
 
 	/**
-	 * What was asked of the store.
+	 * Returns the claim that the store was asked for.
 	 */
 	Claim claim() {
 		return this.claim;
@@ -143,30 +146,33 @@ final class Ownership {
 	}
 
 	/**
-	 * Those of the request that acquired it. Those of later holds differ in nothing that
-	 * concerns the lease.
+	 * Returns the options of the request that acquired the key. The options of later
+	 * holds differ in nothing that concerns the lease.
 	 */
 	HoldOptions options() {
 		return this.options;
 	}
 
 	/**
-	 * For how long the key stays here when no request uses it, 0 if it does not.
+	 * Returns for how long the key stays here without a request that uses the key, in
+	 * nanoseconds; 0 if the key does not stay.
 	 */
 	long keepTime() {
 		return this.options.keepTime();
 	}
 
 	/**
-	 * Whether it is vacant, and stays here until a request comes, if one does.
+	 * Returns whether this ownership is vacant, and the key stays here until a request
+	 * comes, if one does.
 	 */
 	boolean isKept() {
 		return keepTime() > 0 && isVacant();
 	}
 
 	/**
-	 * The lease that a renewal asks for: that of the claim, which is a short one if the
-	 * key may stay here, until a hold has had it for most of the time to a renewal.
+	 * Returns the lease that a renewal asks for, in nanoseconds. That is the lease of the
+	 * claim, which is a short one if the key may stay here, until a hold has had the key
+	 * for most of the time to a renewal.
 	 */
 	long leaseToAsk() {
 		long claimed = this.claim.lease().toNanos();
@@ -176,7 +182,7 @@ final class Ownership {
 	}
 
 	/**
-	 * Since when the key has been handed over in this JVM.
+	 * Returns since when the key has been handed over in this JVM.
 	 */
 	long sliceStart() {
 		return this.sliceStart;
@@ -203,7 +209,7 @@ final class Ownership {
 	}
 
 	/**
-	 * Whether it has not ended.
+	 * Returns whether this ownership has not ended.
 	 */
 	boolean isOwned() {
 		return isOwned(this.state);
@@ -215,7 +221,7 @@ final class Ownership {
 	}
 
 	/**
-	 * Whether a hold has it.
+	 * Returns whether a hold has this ownership.
 	 */
 	boolean isHeld() {
 		return stage(this.state) == Stage.HELD;
@@ -235,8 +241,8 @@ final class Ownership {
 	}
 
 	/**
-	 * Gives it to a hold.
-	 * @return {@code false} if it is not vacant any more
+	 * Gives this ownership to a hold.
+	 * @return {@code false} if the ownership is not vacant any more
 	 */
 	boolean take(Hold hold) {
 		return change((state) -> stage(state) == Stage.VACANT,
@@ -245,19 +251,20 @@ final class Ownership {
 
 	/**
 	 * Ends a hold, and keeps the key for the next one.
-	 * @return {@code false} if that hold does not have it any more, or a command for it
-	 * may be carried out yet, which would then be one for the next hold
+	 * @return {@code false} if that hold does not have the ownership any more. Also
+	 * {@code false} if a command for that hold may be carried out yet, which would then
+	 * affect the next hold
 	 */
 	boolean vacate(Hold hold) {
 		// The store is asked long after the last hold of a key that stays here: a loss
-		// that it tells of is not one of that hold.
+		// that the store reports then is not a loss of that hold.
 		State vacant = (keepTime() > 0) ? NEW : new Other(Stage.VACANT, hold, null, 0);
 		return change((state) -> isHeldBy(state, hold) && unanswered(state) == 0, (state) -> vacant);
 	}
 
 	/**
-	 * Ends it with a hold, to release the key.
-	 * @return {@code false} if that hold does not have it any more
+	 * Ends this ownership together with a hold, to release the key.
+	 * @return {@code false} if that hold does not have the ownership any more
 	 */
 	boolean beginRelease(Hold hold) {
 		return change((state) -> isHeldBy(state, hold), (state) -> (unanswered(state) == 0) ? RELEASING
@@ -265,8 +272,8 @@ final class Ownership {
 	}
 
 	/**
-	 * Ends it while no hold has it, to release the key or to pass it on.
-	 * @return {@code false} if it is not vacant any more
+	 * Ends this ownership while no hold has it, to release the key or to pass the key on.
+	 * @return {@code false} if the ownership is not vacant any more
 	 */
 	boolean beginRelease() {
 		return change((state) -> stage(state) == Stage.VACANT,
@@ -274,17 +281,17 @@ final class Ownership {
 	}
 
 	/**
-	 * To be called before an extension is sent: it counts until it is known to have ended
-	 * within the hold.
-	 * @return {@code false} if that hold does not have it any more
+	 * Counts an extension, and must be called before the extension is sent. The extension
+	 * counts until its end within the hold is known.
+	 * @return {@code false} if that hold does not have the ownership any more
 	 */
 	boolean beginExtension(Hold hold) {
 		return changeUnanswered(hold, 1);
 	}
 
 	/**
-	 * An extension was carried out, or never will be.
-	 * @return {@code false} if that hold does not have it any more
+	 * Takes note that an extension was carried out, or never will be.
+	 * @return {@code false} if that hold does not have the ownership any more
 	 */
 	boolean endExtension(Hold hold) {
 		return changeUnanswered(hold, -1);
@@ -296,9 +303,11 @@ final class Ownership {
 	}
 
 	/**
-	 * Ends it by a loss. A vacant one is not lost to a shutdown: the request that comes
-	 * for it releases it. Nor is one that is about to be released.
-	 * @return {@code false} if it had ended before
+	 * Ends this ownership by a loss. A vacant ownership is not lost to a shutdown: the
+	 * request that comes for the key releases the key. An ownership that is about to be
+	 * released is not lost to a shutdown either.
+	 * @return {@code false} if the ownership had ended before, or is not lost to a
+	 * shutdown
 	 */
 	boolean lose(Reason reason) {
 		return change((state) -> {
@@ -319,14 +328,14 @@ final class Ownership {
 	}
 
 	/**
-	 * The hold that has it, has lost it, or has handed it on.
+	 * Returns the hold that has this ownership, has lost it, or has handed it on.
 	 */
 	@Nullable Hold hold() {
 		return hold(this.state);
 	}
 
 	/**
-	 * The request that has it, or has handed it on.
+	 * Returns the request that has this ownership, or has handed it on.
 	 */
 	LockRequest request() {
 		Hold hold = hold();
@@ -339,30 +348,32 @@ final class Ownership {
 	}
 
 	/**
-	 * How often its lease was renewed.
+	 * Returns how often the lease was renewed.
 	 */
 	synchronized int renewals() {
 		return (this.plan != null) ? this.plan.count() : 0;
 	}
 
 	/**
-	 * Whether it was lost to a shutdown, so that nothing may be deleted under its method.
+	 * Returns whether the key was lost to a shutdown, so that the key must not be deleted
+	 * under a method that still runs.
 	 */
 	boolean isLeftToRunOut() {
 		return this.state instanceof Other other && other.loss() == Reason.SHUTDOWN;
 	}
 
 	/**
-	 * Whether a command was sent for this owner that was never answered, or too late, so
-	 * that it may keep the key, or take it again, after this has ended.
+	 * Returns whether a command was sent for this owner that was never answered, or too
+	 * late. Then the owner may keep the key, or take the key again, after this ownership
+	 * has ended.
 	 */
 	boolean isUnsettled() {
 		return unanswered(this.state) > 0;
 	}
 
 	/**
-	 * Why it was lost; if it was not lost, all that is known is that the store does not
-	 * have it as ours.
+	 * Returns why the key was lost. If the key was not lost, all that is known is that
+	 * the store does not have the key as ours.
 	 */
 	Reason lossReason() {
 		Reason loss = (this.state instanceof Other other) ? other.loss() : null;
@@ -374,8 +385,8 @@ final class Ownership {
 	}
 
 	/**
-	 * How long the lease was when it was granted or renewed last: that of a grant is
-	 * shorter than the request's. An extension does not count.
+	 * Returns the length of the lease at the last grant or renewal, in nanoseconds: a
+	 * lease of a grant is shorter than the request's. An extension does not count.
 	 */
 	long wholeLease() {
 		return Math.min(this.lease.nanos(), this.options.lease());
@@ -389,7 +400,7 @@ final class Ownership {
 	}
 
 	/**
-	 * The store has confirmed that the key is ours, for at least so long.
+	 * Takes note that the store has confirmed that the key is ours, for at least so long.
 	 */
 	synchronized void confirmed(Moment sent, long nanos) {
 		Lease confirmed = new Lease(sent, nanos);
@@ -400,9 +411,9 @@ final class Ownership {
 	}
 
 	/**
-	 * Its request has all its keys: a fixed lease is not renewed any more, the request's
-	 * own limit counts, and a loss is one of the user's lock.
-	 * @return {@code false} if that hold has lost it already
+	 * Takes note that the request has all its keys: a fixed lease is not renewed any
+	 * more, the request's own limit counts, and a loss is one of the user's lock.
+	 * @return {@code false} if that hold has lost the key already
 	 */
 	synchronized boolean collected(Hold hold, long since) {
 		if (isHeldBy(hold)) {
@@ -413,7 +424,7 @@ final class Ownership {
 	}
 
 	/**
-	 * Its request has lost another key, and collects again.
+	 * Takes note that the request has lost another key, and collects again.
 	 */
 	synchronized void collect() {
 		this.collecting = true;
@@ -424,14 +435,14 @@ final class Ownership {
 	}
 
 	/**
-	 * Whether the lease has run out, so that it must be given up for lost.
+	 * Returns whether the lease has run out, so that the key must be given up for lost.
 	 */
 	boolean isExpired() {
 		return this.lease.left(Moment.now(this.time)) <= 0;
 	}
 
 	/**
-	 * Why it is over, if the store did not say that the key was taken.
+	 * Returns why the lease is over, if the store did not say that the key was taken.
 	 */
 	Reason expiryReason() {
 		if (!this.options.renewed() && !this.collecting) {
@@ -444,9 +455,10 @@ final class Ownership {
 	}
 
 	/**
-	 * For how long the key may still be held by the request's own limit, if it has one. A
-	 * lease that was granted counts from before the hold: a limit without an end must not
-	 * overflow.
+	 * Returns for how long the request's own limit lets the key be held yet, in
+	 * nanoseconds; {@link Long#MAX_VALUE} without a limit, or while the request collects
+	 * keys. A lease that was granted counts from before the hold: a limit without an end
+	 * must not overflow.
 	 */
 	long maxHoldLeft(long now) {
 		long longest = this.options.maxHold();
@@ -454,9 +466,10 @@ final class Ownership {
 	}
 
 	/**
-	 * For how long at most the server keeps the key for us. It counts a lease that it has
-	 * granted from then on, and that was before it was accepted. A grant counts as a full
-	 * lease, since its first renewal may be under way.
+	 * Returns for how long at most the server keeps the key for us, in nanoseconds. The
+	 * server counts a granted lease from the grant, which came before the grant was
+	 * accepted here. A grant counts as a full lease, since its first renewal may be under
+	 * way.
 	 */
 	long leftOnServer() {
 		Moment now = Moment.now(this.time);

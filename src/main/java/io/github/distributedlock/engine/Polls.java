@@ -15,13 +15,14 @@ import org.jspecify.annotations.Nullable;
 /**
  * Decides when a waiting request polls the store. Confined to one thread at a time.
  * <p>
- * It polls when the lease ends that the store has reported, since no notification comes
- * then. While notifications arrive, it polls in time for a reservation whose notification
- * was lost, or less often if the key is granted instead, since a grant lasts longer than
- * a reservation. While they do not arrive, it polls soon for the first time, and then
- * less and less often, up to the longest interval: the longer a lock has been held, the
- * longer it may still be held. If the store keeps a place all the same, it polls in time
- * for a reservation. Each pause is drawn at random, so that JVMs that began to wait
+ * A request polls when the lease ends that the store has reported, since no notification
+ * comes then. While notifications arrive, the request polls in time for a reservation
+ * whose notification was lost. If the key is granted instead, the request polls less
+ * often, since a grant lasts longer than a reservation. While notifications do not
+ * arrive, the request polls soon for the first time, and then less and less often, up to
+ * the longest interval: the longer a lock has been held, the longer it may still be held.
+ * If the store keeps a place although notifications do not arrive, the request polls in
+ * time for a reservation. Each pause is drawn at random, so that JVMs that began to wait
  * together do not poll together.
  * <p>
  * The store reports the lease of a held lock again and again. If that lease is shorter
@@ -33,7 +34,7 @@ import org.jspecify.annotations.Nullable;
 final class Polls {
 
 	/**
-	 * Those of an engine.
+	 * The settings of an engine for its polls.
 	 *
 	 * @param listening tells whether release notifications arrive
 	 * @param min the least interval while they do not
@@ -50,18 +51,20 @@ final class Polls {
 
 	/**
 	 * A request asks once more so long before its time is over, since its notification
-	 * may have got lost: if it polled in vain, or was to wait for less than a poll.
+	 * may have got lost. The request does so after a poll in vain, or if the whole wait
+	 * was to be shorter than a pause between polls.
 	 */
 	private static final long LAST = TimeUnit.MILLISECONDS.toNanos(50);
 
 	/**
-	 * How soon a request that keeps a place asks whether the waiter that the lock is
-	 * reserved for was found dead.
+	 * The time in which a request that keeps a place asks whether the waiter that the
+	 * lock is reserved for was found dead.
 	 */
 	private static final long SOON = TimeUnit.MILLISECONDS.toNanos(100);
 
 	/**
-	 * Keeps a store that tells of no time at all from being asked all the time.
+	 * The shortest remaining time that counts. Keeps a store that reports no remaining
+	 * time at all from being asked all the time.
 	 */
 	private static final long LEAST = TimeUnit.MILLISECONDS.toNanos(1);
 
@@ -78,7 +81,8 @@ final class Polls {
 	private final Backoff backoff;
 
 	/**
-	 * Who has the key, and when that lease ends, if that is known.
+	 * The holder of the key, {@code null} if not known. {@link #end} says when the lease
+	 * of that holder ends, if {@link #endIsKnown}.
 	 */
 	private @Nullable Holder holder;
 
@@ -91,10 +95,11 @@ final class Polls {
 	private boolean isRenewed;
 
 	/**
-	 * Creates them.
-	 * @param claim what is waited for. A fair one has a place in the store that is lost
-	 * if it is not polled for too long, so it asks as often whether it hears or not
-	 * @param granted whether it is granted if the store does that
+	 * Creates the polls of one claim.
+	 * @param claim the claim that waits. A fair claim has a place in the store that is
+	 * lost without a poll for too long, so a fair claim asks as often whether
+	 * notifications arrive or not
+	 * @param granted whether the claim accepts a grant, if the store grants
 	 */
 	Polls(Settings settings, Claim claim, boolean granted, EngineTime time) {
 		this.settings = settings;
@@ -108,8 +113,9 @@ final class Polls {
 	}
 
 	/**
-	 * The store has just answered that the key is busy. When the remaining time in the
-	 * answer is over, that lease has certainly ended, if it was not renewed.
+	 * Takes note that the store has just answered that the key is busy. When the
+	 * remaining time in the answer is over, that lease has certainly ended, unless it was
+	 * renewed.
 	 */
 	void busy(AcquireResult answer) {
 		long now = this.time.nanoTime();
@@ -125,15 +131,15 @@ final class Polls {
 	}
 
 	/**
-	 * For how long to pause now.
-	 * @param wait the request's, which knows what was last heard of the lock
+	 * Returns for how long to pause now, in nanoseconds.
+	 * @param wait the wait of the request, which knows what was last heard of the lock
 	 */
 	long pause(Wait wait) {
 		long left = wait.left();
 		long pause = (this.claim.fair() && wait.isReserved()) ? random(SOON / 2, SOON) : pause();
 		pause = Math.min(pause, (left > LAST) ? left - LAST : left);
 		long leaseLeft = this.end - this.time.nanoTime();
-		// It is renewed when a third of it is over at the latest.
+		// A lease is renewed after a third of its length at the latest.
 		boolean ends = this.endIsKnown && !(this.isRenewed && leaseLeft > this.longestLease / 2);
 		return ends ? Math.min(pause, leaseLeft) : pause;
 	}
@@ -175,7 +181,7 @@ final class Polls {
 		private long next;
 
 		/**
-		 * Creates one that begins with the shortest pause.
+		 * Creates a backoff that begins with the shortest pause.
 		 * @param shortest the first pause in nanoseconds
 		 * @param longest the last pause in nanoseconds
 		 */
@@ -186,7 +192,7 @@ final class Polls {
 		}
 
 		/**
-		 * The next pause in nanoseconds.
+		 * Returns the next pause in nanoseconds.
 		 */
 		long next() {
 			long pause = this.next;

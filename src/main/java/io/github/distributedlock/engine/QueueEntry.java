@@ -18,23 +18,26 @@ import org.jspecify.annotations.Nullable;
  *    └───────────────┴─────────────────────────────────────────────────┘
  * </pre>
  *
- * Invariants: it joins one queue, once, and becomes current there at most once. It gets a
- * nudge when it does, if it had to wait for that, and another one by each stop, so that
- * it looks whether it is current; a request that no thread waits for is woken after each
- * nudge of its own, and of the queue while it is current. Only the current entry asks the
- * store, and only its registration is changed. A key is left to it before it gets its
- * nudge; that key is borrowed only while it is vacant, and not any more once the request
- * has come for it. An entry under which a key stays has no request: it is current from
- * the start, and its key may be borrowed again and again. A withdrawal begins once: by
- * its task, or by the request that takes it over. What is not volatile or final is
- * confined to the thread that runs the request.
+ * Invariants: an entry joins one queue, once, and becomes current there at most once. An
+ * entry that had to wait gets a nudge on becoming current. Each stop gives the entry
+ * another nudge, so that its request checks whether the entry is current. A request that
+ * no thread waits for is woken after each nudge of its entry, and after each nudge of the
+ * queue while the entry is current. Only the current entry asks the store, and only its
+ * registration is changed.
+ * <p>
+ * A key is left to an entry before the entry gets its nudge. That key is borrowed only
+ * while vacant, and not any more once the request has come for it. An entry under which a
+ * key stays has no request: such an entry is current from the start, and its key may be
+ * borrowed again and again. A withdrawal begins once: by its task, or by the request that
+ * takes the withdrawal over. Fields that are neither volatile nor final are confined to
+ * the thread that runs the request.
  */
 final class QueueEntry implements Hold.Entry, BiFunction<QueueKey, KeyQueue, @Nullable KeyQueue> {
 
 	/**
-	 * How many requests may borrow a key before the request that it was left to has woken
-	 * up. A running thread manages about as many in that time, so that all get the same
-	 * number.
+	 * How many requests may borrow a key before the request that the key was left to has
+	 * woken up. A running thread manages about as many in that time, so that all get the
+	 * same number.
 	 */
 	static final int MOST_LOANS = 16;
 
@@ -43,50 +46,54 @@ final class QueueEntry implements Hold.Entry, BiFunction<QueueKey, KeyQueue, @Nu
 	final QueueKey queueKey;
 
 	/**
-	 * The request, {@code null} for a withdrawal.
+	 * The wait of the request; {@code null} for a withdrawal, and for a key that stays.
 	 */
 	private final @Nullable Wait wait;
 
 	/**
-	 * Whether it only tells the store that no local request waits any more.
+	 * True for an entry that only tells the store that no local request waits any more.
 	 */
 	final boolean withdrawal;
 
 	/**
-	 * Whether it may be left a key that is handed over.
+	 * True if a key that is handed over may be left to this entry.
 	 */
 	final boolean inherits;
 
 	/**
-	 * {@code null} if it was current from the start. Written before others can see the
-	 * entry. That of a withdrawal is to start it.
+	 * The nudges of this entry; {@code null} if the entry was current from the start.
+	 * Written before others can see the entry. The nudge of a withdrawal is there to
+	 * start the withdrawal.
 	 */
 	private @Nullable Semaphore nudges;
 
 	/**
-	 * Whether it was left a key that had stayed here. Written before others can see it.
+	 * True if a key that had stayed here was left to this entry. Written before others
+	 * can see the entry.
 	 */
 	private boolean tookOver;
 
 	/**
-	 * Whether there was only a withdrawal ahead of it, or the release of a key that had
-	 * stayed here: no local request has the key or waits for it. Written before the
-	 * request advances.
+	 * True if there was only a withdrawal ahead of this entry, or the release of a key
+	 * that had stayed here: no local request has the key or waits for it. Written before
+	 * the request advances.
 	 */
 	boolean followsWithdrawal;
 
 	/**
-	 * Guarded by this.
+	 * True once a withdrawal has begun. Guarded by this.
 	 */
 	private boolean begun;
 
 	/**
-	 * Whether it polls the store while it waits; changed only by {@link LocalQueue}.
+	 * True if this entry polls the store while waiting. Changed only by
+	 * {@link LocalQueue}.
 	 */
 	volatile boolean poller = true;
 
 	/**
-	 * The owner token of the hold that it has become, so that wake-ups do not concern it.
+	 * The owner token of the hold that this entry has become, so that wake-ups do not
+	 * concern the entry.
 	 */
 	volatile @Nullable String owner;
 
@@ -97,8 +104,9 @@ final class QueueEntry implements Hold.Entry, BiFunction<QueueKey, KeyQueue, @Nu
 	private volatile boolean reclaimed;
 
 	/**
-	 * How often that key was lent, more or less: {@link #MOST_LOANS} times at most, or a
-	 * few more. No wider, so that an entry takes 48 bytes.
+	 * How often the inherited key was lent, more or less: {@link #MOST_LOANS} times at
+	 * most, or a few more. The field is no wider than a byte, so that an entry takes 48
+	 * bytes.
 	 */
 	private volatile byte loans;
 
@@ -112,22 +120,23 @@ final class QueueEntry implements Hold.Entry, BiFunction<QueueKey, KeyQueue, @Nu
 	}
 
 	/**
-	 * An entry in no queue, for a request that asks out of turn.
+	 * Creates an entry in no queue, for a request that asks out of turn.
 	 */
 	static QueueEntry beside(LocalQueue localQueue, QueueKey queueKey, @Nullable Wait wait) {
 		return new KeyQueue(new QueueEntry(localQueue, queueKey, false, false, wait)).current;
 	}
 
 	/**
-	 * One that comes after it, and only tells the store that no local request waits any
-	 * more.
+	 * Creates a withdrawal that comes after this entry, and only tells the store that no
+	 * local request waits any more.
 	 */
 	QueueEntry withdrawal() {
 		return new QueueEntry(this.localQueue, this.queueKey, true, false, null);
 	}
 
 	/**
-	 * One that comes after it, under which a key stays here for whoever comes.
+	 * Creates an entry that comes after this one, under which a key stays here for any
+	 * request that comes.
 	 */
 	QueueEntry keeping(Ownership ownership) {
 		QueueEntry entry = new QueueEntry(this.localQueue, this.queueKey, false, false, null);
@@ -137,21 +146,21 @@ final class QueueEntry implements Hold.Entry, BiFunction<QueueKey, KeyQueue, @Nu
 	}
 
 	/**
-	 * Whether a key stays here under it, so that there is no request.
+	 * Returns whether a key stays here under this entry, so that there is no request.
 	 */
 	boolean isKept() {
 		return this.wait == null && this.inherited != null;
 	}
 
 	/**
-	 * The stay of a key under it begins.
+	 * Begins the stay of a key under this entry.
 	 */
 	void stay() {
 		this.localQueue.kept.begin(this.localQueue, this);
 	}
 
 	/**
-	 * Another entry is current from now on, or none.
+	 * Takes note that another entry is current from now on, or none.
 	 */
 	void replaced() {
 		if (isKept()) {
@@ -160,9 +169,9 @@ final class QueueEntry implements Hold.Entry, BiFunction<QueueKey, KeyQueue, @Nu
 	}
 
 	/**
-	 * Ends the stay of a key under it, if the key is unused: nobody takes the key any
-	 * more.
-	 * @return whether it leaves when the store has answered, as a withdrawal does
+	 * Ends the stay of a key under this entry, if the key is unused: nobody takes the key
+	 * any more.
+	 * @return whether the entry leaves when the store has answered, as a withdrawal does
 	 */
 	boolean givesWay() {
 		Ownership inherited = this.inherited;
@@ -170,7 +179,7 @@ final class QueueEntry implements Hold.Entry, BiFunction<QueueKey, KeyQueue, @Nu
 	}
 
 	/**
-	 * Whether the key that was left to it is borrowed.
+	 * Returns whether the key that was left to this entry is borrowed.
 	 */
 	boolean isLent() {
 		Ownership inherited = this.inherited;
@@ -192,8 +201,8 @@ final class QueueEntry implements Hold.Entry, BiFunction<QueueKey, KeyQueue, @Nu
 	}
 
 	/**
-	 * The step of leaving its queue. It is the entry itself, so that a lock makes no
-	 * object for it.
+	 * Makes the step of leaving the queue. The entry is the step, so that a lock makes no
+	 * object for that.
 	 */
 	@Override
 	public @Nullable KeyQueue apply(QueueKey same, KeyQueue queue) {
@@ -209,22 +218,24 @@ final class QueueEntry implements Hold.Entry, BiFunction<QueueKey, KeyQueue, @Nu
 	}
 
 	/**
-	 * The key that the entry before has left to this one.
+	 * Returns the key that the entry before has left to this one.
 	 */
 	@Nullable Ownership inherited() {
 		return this.inherited;
 	}
 
 	/**
-	 * The key that was left to this entry, as long as it is vacant: other requests may
-	 * borrow it a few times, until this one has come for it in vain.
+	 * Returns the key that was left to this entry, as long as the key is vacant: other
+	 * requests may borrow the key a few times, until this one has come for the key in
+	 * vain.
+	 * @return {@code null} if the key may not be borrowed
 	 */
 	@Nullable Ownership lendable() {
 		Ownership inherited = this.inherited;
 		if (inherited == null || this.reclaimed || this.loans >= MOST_LOANS || !inherited.isVacant()) {
 			return null;
 		}
-		if (this.wait != null) { // Else nobody waits for it.
+		if (this.wait != null) { // Without a request, nobody waits for the key.
 			this.loans = (byte) (this.loans + 1);
 		}
 		return inherited;
@@ -238,7 +249,7 @@ final class QueueEntry implements Hold.Entry, BiFunction<QueueKey, KeyQueue, @Nu
 	}
 
 	/**
-	 * Something has happened to the key that was left to this entry.
+	 * Takes note that something has happened to the key that was left to this entry.
 	 */
 	void inheritanceChanged() {
 		if (this.reclaimed) {
@@ -247,8 +258,8 @@ final class QueueEntry implements Hold.Entry, BiFunction<QueueKey, KeyQueue, @Nu
 	}
 
 	/**
-	 * Is left a key that has stayed here. It may yet have to wait for one that borrows
-	 * the key at the same time.
+	 * Leaves to this entry a key that has stayed here. The entry may yet have to wait for
+	 * a request that borrows the key at the same time.
 	 */
 	void takeOver(Ownership kept) {
 		this.nudges = new Semaphore(0);
@@ -261,7 +272,7 @@ final class QueueEntry implements Hold.Entry, BiFunction<QueueKey, KeyQueue, @Nu
 	}
 
 	/**
-	 * Joins behind others, so that its turn is yet to come.
+	 * Joins behind others, so that the turn of this entry is yet to come.
 	 */
 	void joinBehind(KeyQueue queue) {
 		this.nudges = new Semaphore(0);
@@ -273,7 +284,7 @@ final class QueueEntry implements Hold.Entry, BiFunction<QueueKey, KeyQueue, @Nu
 	}
 
 	/**
-	 * Lets it look whether its turn has come.
+	 * Lets the request look whether its turn has come.
 	 */
 	void nudge() {
 		nudges().release();
@@ -281,14 +292,14 @@ final class QueueEntry implements Hold.Entry, BiFunction<QueueKey, KeyQueue, @Nu
 	}
 
 	/**
-	 * For how long the request has waited.
+	 * Returns for how long the request has waited.
 	 */
 	Duration waited() {
 		return (this.wait != null) ? this.wait.waited() : Duration.ZERO;
 	}
 
 	/**
-	 * There is a nudge that it may wait for.
+	 * Wakes the request: there is a nudge that the request may wait for.
 	 */
 	void wakeUp() {
 		if (this.wait != null) {
@@ -297,37 +308,39 @@ final class QueueEntry implements Hold.Entry, BiFunction<QueueKey, KeyQueue, @Nu
 	}
 
 	/**
-	 * Whether it was current from the start. This does not change, unlike
-	 * {@link #isCurrent}.
+	 * Returns whether this entry was current from the start. The answer does not change,
+	 * unlike that of {@link #isCurrent}.
 	 */
 	boolean wasFirst() {
 		return this.nudges == null || this.tookOver;
 	}
 
 	/**
-	 * Whether its turn has come. A stop nudges it, too, so that it takes notice.
+	 * Returns whether the turn of this entry has come. A stop nudges the entry, too, so
+	 * that the request notices the stop.
 	 */
 	boolean isCurrent() {
 		return queue().current == this;
 	}
 
 	/**
-	 * Begins its turn, if that has come.
+	 * Begins the turn of this entry.
+	 * @return whether the turn has come
 	 */
 	boolean takeTurn() {
 		return isCurrent() && (this.nudges == null || nudges().tryAcquire());
 	}
 
 	/**
-	 * Its own nudges, of which it gets one when its turn comes.
+	 * Returns the nudges of this entry, one of which comes with the turn.
 	 */
 	Semaphore nudges() {
 		return Objects.requireNonNull(this.nudges, "nudges");
 	}
 
 	/**
-	 * Begins a withdrawal, or takes it over before it has begun.
-	 * @return {@code false} if that has been done
+	 * Begins a withdrawal, or takes over a withdrawal that has not begun.
+	 * @return {@code false} if the withdrawal has begun or was taken over before
 	 */
 	synchronized boolean begin() {
 		boolean begins = !this.begun;
@@ -336,8 +349,8 @@ final class QueueEntry implements Hold.Entry, BiFunction<QueueKey, KeyQueue, @Nu
 	}
 
 	/**
-	 * The store has given the lock to the request.
-	 * @return other owners that may have been granted it, and do not want it
+	 * Takes note that the store has given the lock to the request.
+	 * @return other owners that may have been granted the lock, and do not want it
 	 */
 	Set<String> acquired(String owner) {
 		this.owner = owner;
@@ -345,7 +358,7 @@ final class QueueEntry implements Hold.Entry, BiFunction<QueueKey, KeyQueue, @Nu
 	}
 
 	/**
-	 * The queue that it has joined.
+	 * Returns the queue that this entry has joined.
 	 */
 	KeyQueue queue() {
 		return Objects.requireNonNull(this.queue, "queue");

@@ -14,26 +14,27 @@ import org.jspecify.annotations.Nullable;
 /**
  * Re-enters keys that the calling thread, or a reactive chain, holds already, in memory.
  * <p>
- * Invariants: a lost hold is never re-entered, and what the outer hold cannot honour is
- * refused. Safe for use by many threads.
+ * Invariants: a lost hold is never re-entered, and a request that the outer hold cannot
+ * honour is refused. Safe for use by many threads.
  *
  * @param undo undoes holds that no handle was opened for: leaves those that were
  * re-entered, and releases the others
- * @param handles what is held, innermost first
- * @param requester what a message calls the thread or chain that asks
+ * @param handles supplies the handles that are held, innermost first
+ * @param requester the name of the thread or chain that asks, for messages
  */
 record Reentrancy(Leases leases, Consumer<List<Hold>> undo, Supplier<List<LockHandle>> handles, String requester) {
 
 	/**
-	 * That of the thread that calls it.
+	 * Creates the reentrancy of whatever thread calls.
 	 */
 	static Reentrancy ofThreads(Leases leases) {
 		return new Reentrancy(leases, leases.releaser()::undo, CurrentLock::all, "this thread");
 	}
 
 	/**
-	 * That of what has no thread of its own, and must not block.
-	 * @param handles what it holds, innermost first
+	 * Creates the reentrancy of a reactive chain, which has no thread of its own and must
+	 * not block.
+	 * @param handles the handles that the chain holds, innermost first
 	 */
 	static Reentrancy ofChain(List<LockHandle> handles, Leases leases) {
 		return new Reentrancy(leases, leases.releaser()::undoAsync, () -> handles, "this reactive chain");
@@ -43,8 +44,9 @@ record Reentrancy(Leases leases, Consumer<List<Hold>> undo, Supplier<List<LockHa
 	 * Re-enters the keys if the requester has all of them. Asks nothing of the store and
 	 * waits for nothing.
 	 * @return a hold for each key, or {@code null} if one is not held
-	 * @throws LockUpgradeException if it shares a key that is to be exclusive
-	 * @throws IllegalArgumentException if what it holds cannot be what is asked for
+	 * @throws LockUpgradeException if the requester shares a key that is to be exclusive
+	 * @throws IllegalArgumentException if a lock that the requester holds cannot honour
+	 * the options
 	 */
 	@Nullable List<Hold> reenter(List<String> keys, HoldOptions options) {
 		if (keys.size() == 1) {
@@ -80,20 +82,21 @@ record Reentrancy(Leases leases, Consumer<List<Hold>> undo, Supplier<List<LockHa
 	}
 
 	/**
-	 * Re-enters one key, if the requester has it.
-	 * @return the hold, or {@code null} if it is not held
+	 * Re-enters one key, if the requester has the key.
+	 * @return the hold, or {@code null} if the key is not held
 	 */
 	@Nullable Hold reenter(String key, HoldOptions options) {
 		return find(key, options, true);
 	}
 
 	/**
-	 * The requester's innermost hold of a key that may be re-entered.
-	 * @param enters whether to re-enter it
+	 * Finds the requester's innermost hold of a key that may be re-entered.
+	 * @param enters whether to re-enter the hold
 	 */
 	private @Nullable Hold find(String key, HoldOptions options, boolean enters) {
 		List<LockHandle> all = this.handles.get();
-		for (int i = 0; i < all.size(); i++) { // Without an iterator, which is made.
+		for (int i = 0; i < all.size(); i++) { // Indexed, since a loop over the list
+												// would make an iterator.
 			if (all.get(i) instanceof EngineHandle outer && outer.isOf(this.leases) && !outer.isClosed()
 					&& outer.keys().contains(key)) {
 				Hold hold = outer.hold(key);
@@ -111,7 +114,7 @@ record Reentrancy(Leases leases, Consumer<List<Hold>> undo, Supplier<List<LockHa
 	private boolean enter(Hold hold, HoldOptions options) {
 		boolean entered = hold.reenter(options.mode());
 		if (!entered && !hold.isLeft()) {
-			requireHonoured(options, hold); // It has become shared just now.
+			requireHonoured(options, hold); // The hold has become shared just now.
 		}
 		return entered;
 	}

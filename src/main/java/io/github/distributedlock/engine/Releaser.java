@@ -24,19 +24,21 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Releases holds, hands them over, or lets others in beside them: on the calling thread,
- * or on the engine's, of which a node has a few, so that one that stalls delays only its
- * own. Never fails the caller: a release that the store has not answered is left to the
- * {@link Sweeper}, and a key that could not be downgraded stays exclusive until it is
- * released. Safe for use by many threads.
+ * Releases holds, hands them over, or lets others in beside them. The work runs on the
+ * calling thread or on the engine's threads. A node has a few of these, so that a node
+ * that stalls delays no releases of other nodes. The caller never sees a failure: a
+ * release that the store has not answered is left to the {@link Sweeper}, and a key that
+ * could not be downgraded stays exclusive until the key is released. Safe for use by many
+ * threads.
  * <p>
  * Invariants: a hold is released by the thread that changes the state of its
- * {@link Ownership}; it leaves the local queue after the store has answered or failed,
- * and only then do listeners hear of it. A hold is shared here before the store is asked
- * to downgrade its key: so it does not matter whether that is carried out, and when,
- * since it changes only a key that its owner has. Each future completes, and on none of
- * the engine's threads as long as there are others: when all its holds have ended or were
- * left to the sweeper, or with the engine, after which their leases run out.
+ * {@link Ownership}. The hold leaves the local queue after the store has answered or
+ * failed, and only then do listeners hear of the release. A hold is shared here before
+ * the store is asked to downgrade its key. So a downgrade may be carried out late or
+ * never, since a downgrade changes only a key that its owner has. Each future completes,
+ * and on none of the engine's threads as long as there are others. A future completes
+ * when all its holds have ended or were left to the sweeper, or with the engine, after
+ * which their leases run out.
  */
 final class Releaser {
 
@@ -57,8 +59,8 @@ final class Releaser {
 	private volatile boolean ended;
 
 	/**
-	 * Creates it.
-	 * @param tasks what is done in the background
+	 * Creates a releaser.
+	 * @param tasks runs what is done in the background
 	 * @param handsOver whether keys may be handed over inside this JVM
 	 */
 	Releaser(LockBackend store, Leases leases, NodeTasks tasks, Workers workers, boolean handsOver) {
@@ -70,8 +72,9 @@ final class Releaser {
 	}
 
 	/**
-	 * Releases holds whose last handle was closed: many in one step where that is
-	 * possible, else the last one first, and each whatever happens to the one before.
+	 * Releases holds whose last handle was closed. Many are released in one step where
+	 * that is possible. Otherwise the last hold is released first, and each whatever
+	 * happens to the one before.
 	 * @return whether all were held until now, as far as the store has answered
 	 */
 	boolean release(List<Hold> holds) {
@@ -95,8 +98,8 @@ final class Releaser {
 
 	/**
 	 * Releases holds in the background.
-	 * @param then is run by the engine when that is done
-	 * @return what completes then, never exceptionally
+	 * @param then is run by the engine when all holds are released
+	 * @return a future that completes then, never exceptionally
 	 */
 	CompletableFuture<Void> releaseAsync(List<Hold> holds, Runnable then) {
 		if (holds.isEmpty()) {
@@ -143,7 +146,7 @@ final class Releaser {
 				this.tasks.run(node, () -> step.accept(some));
 			}
 			catch (OutOfMemoryError noThread) {
-				step.accept(some); // Better here than never.
+				step.accept(some); // Better on this thread than never.
 			}
 		});
 	}
@@ -154,13 +157,14 @@ final class Releaser {
 				this.workers.callback(() -> released.complete(null));
 			}
 			catch (OutOfMemoryError noThread) {
-				released.complete(null); // As well.
+				released.complete(null); // Completes the future on this thread, as no
+											// other can be had.
 			}
 		}
 	}
 
 	/**
-	 * Completes what is left over when the threads have ended.
+	 * Completes the futures that are left over when the threads have ended.
 	 */
 	void end() {
 		this.ended = true;
@@ -190,7 +194,8 @@ final class Releaser {
 
 	/**
 	 * Releases a key in the store.
-	 * @param parkTime for how much longer it is to block others, in nanoseconds, or 0
+	 * @param parkTime for how much longer the key is to block others, in nanoseconds, or
+	 * 0
 	 */
 	static boolean release(LockBackend store, String key, String owner, long parkTime) {
 		// Rounded up, as stores count in milliseconds.
@@ -201,7 +206,7 @@ final class Releaser {
 
 	private boolean downgrade(Hold hold) {
 		try {
-			// One that is to block others after the end stays exclusive.
+			// A hold that is to block others after its end stays exclusive.
 			if (hold.parkTime() == 0 && this.leases.isStillHeld(hold)
 					&& !Failures.call("downgrade", hold.key(), () -> this.store.downgrade(hold.key(), hold.owner()))) {
 				this.leases.declare(hold.ownership(), Reason.TAKEN);
@@ -225,13 +230,13 @@ final class Releaser {
 		private final boolean here;
 
 		/**
-		 * What each node has failed with last.
+		 * The last failure of each node.
 		 */
 		private Map<Object, LockBackendException> failures = Map.of();
 
 		/**
-		 * Creates it.
-		 * @param used whether a handle was opened for them
+		 * Creates the end of some holds.
+		 * @param used whether a handle was opened for the holds
 		 * @param here whether listeners are called on this thread
 		 */
 		private Closing(boolean used, boolean here) {
@@ -248,7 +253,8 @@ final class Releaser {
 						(batch) -> isOneStep(batch) ? endAtOnce(batch) : eachBackwards(batch, this::end));
 			}
 			catch (Throwable ex) {
-				eachBackwards(holds, this::end); // Those that have not ended.
+				eachBackwards(holds, this::end); // Holds that have ended already are not
+													// affected.
 				throw ex;
 			}
 		}
@@ -273,7 +279,7 @@ final class Releaser {
 
 		/**
 		 * Ends one hold.
-		 * @return whether it was held until now, as far as is known
+		 * @return whether the hold was held until now, as far as is known
 		 */
 		private boolean end(Hold hold) {
 			long parkTime = parkTime(hold);
@@ -300,8 +306,8 @@ final class Releaser {
 		}
 
 		/**
-		 * Ends several of one owner that need not be parked. Locks of several keys are
-		 * not handed over.
+		 * Ends several holds of one owner that need not be parked. Locks of several keys
+		 * are not handed over.
 		 * @return whether all were held until now, as far as is known
 		 */
 		private boolean endAtOnce(List<Hold> holds) {
@@ -327,13 +333,15 @@ final class Releaser {
 
 		/**
 		 * Releases a key in the store.
-		 * @return whether its owner had it, {@code null} if that is left to the sweeper
+		 * @return whether its owner had the key, {@code null} if the release is left to
+		 * the sweeper
 		 */
 		private @Nullable Boolean releaseInStore(Hold hold, long parkTime) {
 			if (isSilent(hold)) {
 				return null;
 			}
-			// As Failures.call does, but each release would make an object for that.
+			// Does what Failures.call does, without the object that each release would
+			// make there.
 			boolean interrupted = Thread.interrupted();
 			try {
 				return release(Releaser.this.store, hold.key(), hold.owner(), parkTime);
@@ -351,7 +359,8 @@ final class Releaser {
 
 		/**
 		 * Releases keys of one node in the store.
-		 * @return for each whether its owner had it, {@code null} as above
+		 * @return for each key whether its owner had it, {@code null} if the releases are
+		 * left to the sweeper
 		 */
 		private @Nullable List<Boolean> releaseInStore(List<Hold> holds) {
 			Hold first = holds.get(0);
@@ -393,7 +402,8 @@ final class Releaser {
 				}
 			}
 			finally {
-				hold.leaveQueue(); // Or no other request of this JVM gets the key again.
+				hold.leaveQueue(); // Without this, no other request of this JVM gets the
+									// key again.
 			}
 			return answered;
 		}

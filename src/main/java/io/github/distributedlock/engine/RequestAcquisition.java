@@ -24,12 +24,13 @@ import org.jspecify.annotations.Nullable;
  *    └── a loss: releases what comes after the lost key
  * </pre>
  *
- * Invariants: confined to one thread at a time, but for {@link #lost}. It has a
- * {@link KeyAcquisition} exactly while it acquires one key of its own. What it has are
- * the first keys in the order, so that requests do not wait for each other in a circle.
- * An owner token is not used again for a key that was lost or released: what undoes that
- * may be under way. When it ends, all its keys are held, each with at least half of its
- * lease if it is not re-entered, or it has undone what it had.
+ * Invariants: confined to one thread at a time, but for {@link #lost}. The request has a
+ * {@link KeyAcquisition} exactly while acquiring one key of its own. The keys that the
+ * request has are the first ones in the order, so that requests do not wait for each
+ * other in a circle. An owner token is not used again for a key that was lost or
+ * released: the command that undoes the old claim may be under way. When the acquisition
+ * ends, either all keys are held, or the acquisition has undone what the request had. In
+ * the first case each key that is not re-entered has at least half of its lease left.
  */
 final class RequestAcquisition implements Acquisition, Hold.Attached {
 
@@ -54,21 +55,21 @@ final class RequestAcquisition implements Acquisition, Hold.Attached {
 	private boolean isBusy;
 
 	/**
-	 * Whether the leases of all keys of its own count from the same moment.
+	 * True if the leases of all keys of the request's own count from the same moment.
 	 */
 	private boolean isLeaseCommon;
 
 	/**
-	 * Why the last renewal failed.
+	 * The failure of the last renewal; {@code null} if there was none.
 	 */
 	private @Nullable LockBackendException failure;
 
 	private boolean isHandedOut;
 
 	/**
-	 * Whether a hold was lost since the last check. A loss writes this and then reads the
-	 * signal; a wait writes the signal and then reads this. So no loss is missed while
-	 * waiting.
+	 * True if a hold was lost since the last check. A loss writes this field and then
+	 * reads the signal; a wait writes the signal and then reads this field. So no loss is
+	 * missed while waiting.
 	 */
 	private volatile boolean lossPending;
 
@@ -88,9 +89,9 @@ final class RequestAcquisition implements Acquisition, Hold.Attached {
 
 	/**
 	 * Begins to acquire the keys of a request. Enters the local queue of an only key, so
-	 * that requests are served in the order in which they were made. Does not wait, and
-	 * asks nothing.
-	 * @param reentrancy that of whatever asks
+	 * that requests are served in the order in which they were made. Neither waits nor
+	 * asks the store.
+	 * @param reentrancy the reentrancy of the thread or chain that asks
 	 */
 	static Acquisition begin(KeyAcquisition.Factory engine, Reentrancy reentrancy, List<String> keys,
 			HoldOptions options, Wait wait) {
@@ -146,7 +147,8 @@ final class RequestAcquisition implements Acquisition, Hold.Attached {
 	}
 
 	/**
-	 * A hold is lost: called by any thread, and perhaps of one that was released.
+	 * Takes note that a hold is lost. Called by any thread, and perhaps for a hold that
+	 * was released.
 	 */
 	@Override
 	public void lost() {
@@ -164,9 +166,10 @@ final class RequestAcquisition implements Acquisition, Hold.Attached {
 	}
 
 	/**
-	 * If a key was lost, gives up what it waits for, and all keys from the first lost one
-	 * on. Makes no attempt.
-	 * @throws LockLostException if one was lost that had been re-entered
+	 * If a key was lost, gives up the key that the request waits for, and all keys from
+	 * the first lost one on. Makes no attempt.
+	 * @return whether the request gave keys up
+	 * @throws LockLostException if a key was lost that had been re-entered
 	 */
 	private boolean rollBackIfLost() {
 		if (!this.lossPending) {
@@ -207,7 +210,7 @@ final class RequestAcquisition implements Acquisition, Hold.Attached {
 
 	/**
 	 * Releases holds. A key that is lost may be ours in the store yet, and nobody has
-	 * used it.
+	 * used the key.
 	 */
 	private void undo(List<Hold> holds) {
 		for (Hold hold : holds) {
@@ -221,7 +224,7 @@ final class RequestAcquisition implements Acquisition, Hold.Attached {
 
 	/**
 	 * Begins with the next key.
-	 * @return how it is acquired, or {@code null} if it was re-entered
+	 * @return the acquisition of the key, or {@code null} if the key was re-entered
 	 */
 	private @Nullable KeyAcquisition next() {
 		Hold outer = this.reentrancy.reenter(key(), this.options);
@@ -242,8 +245,8 @@ final class RequestAcquisition implements Acquisition, Hold.Attached {
 	}
 
 	/**
-	 * Renews all keys of its own, and hands them out if that was done in time. A fixed
-	 * lease, and the request's limits, count from then on.
+	 * Renews all keys of the request's own, and hands them out if the renewal was done in
+	 * time. A fixed lease, and the request's limits, count from then on.
 	 */
 	private long renew() {
 		LockBackendException failure = this.failure;
@@ -286,7 +289,7 @@ final class RequestAcquisition implements Acquisition, Hold.Attached {
 	}
 
 	/**
-	 * Hands the keys out, unless one is lost, or they have to be renewed before.
+	 * Hands the keys out, unless one is lost, or the keys have to be renewed before.
 	 */
 	private boolean tryHandOut(long since) {
 		this.isHandedOut = areLeasesLongEnough() && tryCollect(since);
@@ -300,7 +303,8 @@ final class RequestAcquisition implements Acquisition, Hold.Attached {
 	}
 
 	private boolean tryCollect(long since) {
-		// All are looked at first: what is lost once one is collected is told to users.
+		// All keys are checked first: once one key is collected, a loss is reported to
+		// users.
 		boolean collected = this.holds.stream().allMatch(this.engine.leases()::isStillHeld)
 				&& own().stream().allMatch((hold) -> hold.collected(since));
 		if (!collected) {

@@ -19,13 +19,13 @@ import org.slf4j.LoggerFactory;
 
 /**
  * Repeats in the background what the store may not have heard: that an owner has released
- * a key. Every step checks the owner, so it does no harm, however often and late.
+ * a key. Every step checks the owner, so a step does no harm, however often and late.
  * <p>
  * Invariants: at most one sweep is scheduled or under way, and one is while there are
- * tasks; but from the engine's end on, when no alarm rings any more, each task is tried
- * once when it comes. A sweep leaves a node alone after its first failure there, and the
- * task that failed goes to the end, so that a node that is down is asked once for each
- * pause, however many tasks there are.
+ * tasks. From the engine's end on, when no alarm rings any more, each task is instead
+ * tried once on arrival. A sweep leaves a node alone after its first failure there, and
+ * the task that failed goes to the end of the queue. So a node that is down is asked once
+ * for each pause, however many tasks there are.
  */
 final class Sweeper {
 
@@ -36,7 +36,8 @@ final class Sweeper {
 	private static final long LONGEST_PAUSE = TimeUnit.SECONDS.toNanos(1);
 
 	/**
-	 * Bounds the memory, and the work when the store is back, of a long outage.
+	 * The number of tasks that are kept at most. Bounds the memory that a long outage
+	 * takes, and the work when the store is back.
 	 */
 	private static final int MOST_TASKS = 10_000;
 
@@ -45,7 +46,7 @@ final class Sweeper {
 	private final AtomicBoolean active = new AtomicBoolean();
 
 	/**
-	 * Whether a task was refused since there was much room.
+	 * True if a task was refused since there was much room.
 	 */
 	private final AtomicBoolean full = new AtomicBoolean();
 
@@ -64,8 +65,9 @@ final class Sweeper {
 	}
 
 	/**
-	 * Releases a key, until the store answers or its lease has run out there.
-	 * @param parkTime for how much longer it is to block others, in nanoseconds, or 0
+	 * Releases a key, until the store answers or the lease has run out there.
+	 * @param parkTime for how much longer the key is to block others, in nanoseconds, or
+	 * 0
 	 */
 	void release(Ownership ownership, long parkTime) {
 		String key = ownership.key();
@@ -78,14 +80,14 @@ final class Sweeper {
 
 	/**
 	 * Undoes an acquire whose outcome is not known, and which the server may still carry
-	 * out: until one lease after the first answer.
+	 * out. The undoing is repeated until one lease after the first answer.
 	 */
 	void cleanUp(Claim claim) {
 		forget(claim, claim.lease().toNanos());
 	}
 
 	/**
-	 * Undoes a claim that was answered, until the store answers this, too.
+	 * Undoes a claim that was answered, until the store answers the undoing, too.
 	 */
 	void forget(Claim claim) {
 		forget(claim, 0);
@@ -96,8 +98,8 @@ final class Sweeper {
 	}
 
 	/**
-	 * Tries every task once more, since there will be no other time; and so those that
-	 * come later, as of a request that notices the end late.
+	 * Tries every task once more, since there will be no other time. Tasks that come
+	 * later are tried once as well, such as those of a request that notices the end late.
 	 */
 	void finish() {
 		this.finished = true;
@@ -162,7 +164,7 @@ final class Sweeper {
 
 	/**
 	 * Runs a task, unless another has failed at its node.
-	 * @return {@code false} if it failed
+	 * @return {@code false} if the task failed
 	 */
 	private boolean runUnlessDown(Task task, Set<Object> down) {
 		Object node = NodeTasks.node(this.store, task.key);
@@ -196,13 +198,13 @@ final class Sweeper {
 		private final LongConsumer step;
 
 		/**
-		 * For how long it is repeated after the first answer.
+		 * For how long the task is repeated after the first answer, in nanoseconds.
 		 */
 		private final long settling;
 
 		/**
-		 * When it need not be run any more, {@code null} if not known before the first
-		 * answer.
+		 * When the task need not be run any more; {@code null} if not known before the
+		 * first answer.
 		 */
 		private @Nullable Long end;
 

@@ -25,8 +25,8 @@ final class Wait {
 	private final Duration limit;
 
 	/**
-	 * How much longer it lasts, in nanoseconds, since an owner was asked to give its key
-	 * back.
+	 * How much longer the wait lasts, in nanoseconds, since an owner was asked to give
+	 * its key back.
 	 */
 	private long more;
 
@@ -35,9 +35,9 @@ final class Wait {
 	private volatile @Nullable AsyncDriver driver;
 
 	/**
-	 * When it began by the eras of the {@link Lifecycle}, or the outermost call that it
-	 * began inside of. Written before it is counted there, or by the thread that has
-	 * begun it.
+	 * The era of the {@link Lifecycle} in which this call began, or in which the
+	 * outermost call began that this call began inside of. Written before the call is
+	 * counted there, or by the thread that has begun the call.
 	 */
 	volatile int era;
 
@@ -55,13 +55,14 @@ final class Wait {
 	private @Nullable Holder holder;
 
 	/**
-	 * The owner token of the last one that was known to hold any key of the request, also
-	 * when that has been acquired; {@code null} if there was none.
+	 * The owner token of the last owner that was known to hold any key of the request,
+	 * even when that key has been acquired; {@code null} if there was none.
 	 */
 	private @Nullable String waitedFor;
 
 	/**
-	 * What is told of its end; {@code null} if nobody observes it.
+	 * The observation that hears of the end of the wait; {@code null} if nobody observes
+	 * the wait.
 	 */
 	private @Nullable Observed observed;
 
@@ -73,7 +74,7 @@ final class Wait {
 	}
 
 	/**
-	 * Whether the request may wait at all, or only make one attempt.
+	 * Returns whether the request may wait at all, or only make one attempt.
 	 */
 	boolean isAllowed() {
 		return this.limit.toNanos() > 0;
@@ -84,22 +85,22 @@ final class Wait {
 	}
 
 	/**
-	 * Whether another command may start. The first one may, however late it is, so that
-	 * no answer is given about a lock that was not asked for.
+	 * Returns whether another command may start. The first command may, however late, so
+	 * that no answer is given about a lock that was not asked for.
 	 */
 	boolean mayAttempt() {
 		return mayBeLate() || !isOver();
 	}
 
 	/**
-	 * Whether the next command may start when the time is over.
+	 * Returns whether the next command may start when the time is over.
 	 */
 	boolean mayBeLate() {
 		return !isAllowed() || !this.attempted;
 	}
 
 	/**
-	 * To be called before a command is sent.
+	 * Takes note of an attempt. Must be called before a command is sent.
 	 */
 	void beginAttempt() {
 		this.attempted = true;
@@ -108,6 +109,7 @@ final class Wait {
 	/**
 	 * Takes an acquisition to its end, on the calling thread, which is parked while there
 	 * is nothing to be done.
+	 * @throws InterruptedException if an interrupt ends the wait
 	 */
 	void run(Acquisition acquisition) throws InterruptedException {
 		try {
@@ -123,8 +125,9 @@ final class Wait {
 	}
 
 	/**
-	 * Waits for a signal, which this consumes, at most so long.
-	 * @return whether there was one in time
+	 * Waits for a signal and consumes the signal.
+	 * @param nanos how long to wait at most
+	 * @return whether there was a signal in time
 	 */
 	private boolean await(Semaphore signal, long nanos) throws InterruptedException {
 		long end = this.time.nanoTime() + nanos;
@@ -140,7 +143,7 @@ final class Wait {
 
 	/**
 	 * Takes note of an interrupt, which has cleared the thread's flag.
-	 * @throws InterruptedException if it ends the wait
+	 * @throws InterruptedException if the interrupt ends the wait
 	 */
 	void interrupted(String when) throws InterruptedException {
 		if (this.interruptible) {
@@ -150,29 +153,31 @@ final class Wait {
 	}
 
 	/**
-	 * Whether an interrupt was noted that has not ended the wait.
+	 * Returns whether an interrupt was noted that has not ended the wait.
 	 */
 	boolean wasInterrupted() {
 		return this.interrupted;
 	}
 
 	/**
-	 * Whether the last thing that the store said is that a key is busy.
+	 * Returns whether the last answer of the store was that a key is busy.
 	 */
 	boolean isBusy() {
 		return this.busy;
 	}
 
 	/**
-	 * How long it may yet last, in nanoseconds; not more than 0 if it is over.
+	 * Returns how long the wait may yet last, in nanoseconds; not more than 0 if the wait
+	 * is over.
 	 */
 	long left() {
 		return this.limit.toNanos() + this.more - (this.time.nanoTime() - this.start);
 	}
 
 	/**
-	 * An owner was asked to give its key back: waits so long for that from now on, if the
-	 * request may not wait at all. That is done once, for all its keys.
+	 * Takes note that an owner was asked to give its key back. If the request may not
+	 * wait at all, the request waits for the given time from now on. The time is added
+	 * once, for all keys of the request.
 	 */
 	void recalls(long nanos) {
 		if (!isAllowed() && this.more == 0) {
@@ -181,7 +186,8 @@ final class Wait {
 	}
 
 	/**
-	 * How long to pause before a command that has failed is sent again, in nanoseconds.
+	 * Returns how long to pause before a command that has failed is sent again, in
+	 * nanoseconds.
 	 */
 	long untilRetry() {
 		if (this.retries == null) {
@@ -195,23 +201,24 @@ final class Wait {
 	}
 
 	/**
-	 * No thread waits, but a driver sees to the request.
+	 * Sets the driver that sees to the request, for which no thread waits.
 	 */
 	void setDriver(AsyncDriver driver) {
 		this.driver = driver;
 	}
 
 	/**
-	 * Whether no thread waits.
+	 * Returns whether no thread waits.
 	 */
 	boolean isAsync() {
 		return this.driver != null;
 	}
 
 	/**
-	 * The signal that the request waits for may be there. Called inside a step of a
-	 * queue, by any thread: it neither enters a queue nor waits, and throws nothing. A
-	 * thread that waits for the signal notices by itself.
+	 * Wakes the driver, since the signal that the request waits for may be there. Called
+	 * inside a step of a queue, by any thread: this method neither enters a queue nor
+	 * waits, and throws nothing. A thread that waits for the signal notices the signal
+	 * without this call.
 	 */
 	void wake() {
 		AsyncDriver driver = this.driver;
@@ -221,22 +228,23 @@ final class Wait {
 	}
 
 	/**
-	 * For how long the request has waited, for all its keys. Called by any thread.
+	 * Returns for how long the request has waited, for all its keys. Called by any
+	 * thread.
 	 */
 	Duration waited() {
 		return Duration.ofNanos(this.time.nanoTime() - this.start);
 	}
 
 	/**
-	 * Whether the lock was reserved for a waiter, and not held, when it was last heard
-	 * of.
+	 * Returns whether the lock was reserved for a waiter, and not held, according to the
+	 * last answer.
 	 */
 	boolean isReserved() {
 		return this.holder != null && this.holder.isReservation();
 	}
 
 	/**
-	 * The owner token of the holder, when last heard of.
+	 * Returns the owner token of the holder, when last heard of.
 	 * @return the token, or {@code null} if the key is not held, or its owner is not
 	 * known
 	 */
@@ -245,7 +253,7 @@ final class Wait {
 	}
 
 	/**
-	 * The key is held or queued for in this JVM.
+	 * Takes note that the key is held or queued for in this JVM.
 	 */
 	void busyLocally(@Nullable String owner) {
 		if (owner != null) {
@@ -254,7 +262,7 @@ final class Wait {
 	}
 
 	/**
-	 * The store has answered.
+	 * Takes note that the store has answered.
 	 */
 	void answered(AcquireResult attempt) {
 		this.retries = null;
@@ -263,8 +271,8 @@ final class Wait {
 	}
 
 	/**
-	 * The request is about to ask, as an observer may want to know. What that throws
-	 * harms no request: what was acquired has no handle yet.
+	 * Tells an observer that the request is about to ask. An exception of the observer
+	 * harms no request: a lock that was acquired has no handle yet.
 	 */
 	void beginObservation(@Nullable WaitObserver observer, LockRequest request) {
 		if (observer == null) {
@@ -283,7 +291,7 @@ final class Wait {
 	}
 
 	/**
-	 * It has ended with an answer.
+	 * Tells the observer that the wait has ended with an answer.
 	 */
 	void end(boolean acquired) {
 		Observed observed = this.observed;
@@ -294,7 +302,7 @@ final class Wait {
 	}
 
 	/**
-	 * It has failed.
+	 * Tells the observer that the request has failed.
 	 */
 	void fail(Throwable failure) {
 		Observed observed = this.observed;
@@ -316,61 +324,63 @@ final class Wait {
 	}
 
 	/**
-	 * A request, or its part for one key, on its way: it advances until it has ended, or
-	 * has to wait for <i>a signal or a time</i>. Its driver does the waiting:
-	 * {@link Wait#run} parks the requesting thread, and a request that no thread waits
-	 * for has itself called again.
+	 * A request, or its part for one key, on its way. An acquisition advances until it
+	 * ends, or has to wait for <i>a signal or a time</i>. The driver of an acquisition
+	 * does the waiting: {@link Wait#run} parks the requesting thread, and a request that
+	 * no thread waits for is called again by its driver.
 	 * <p>
-	 * Confined to one thread at a time. Its driver calls {@link #end} once, after all
-	 * else, also if the request is given up while it waits.
+	 * Confined to one thread at a time. The driver calls {@link #end} once, after all
+	 * else, even if the request is given up during a wait.
 	 */
 	interface Acquisition {
 
 		/**
-		 * It has ended: with what it asked for, or without.
+		 * The acquisition has ended, with the keys that the request asked for or without.
 		 */
 		long ENDED = -1;
 
 		/**
-		 * It has nothing to wait for, and continues with another key, perhaps on another
-		 * node of the store.
+		 * The acquisition has nothing to wait for, and continues with another key,
+		 * perhaps on another node of the store.
 		 */
 		long NEXT_KEY = -2;
 
 		/**
 		 * Begins, or continues after a wait.
-		 * @param signalled whether the signal came that it waited for, which was
-		 * consumed, rather than that the time is over
+		 * @param signalled {@code true} if the signal came that the acquisition waited
+		 * for, which was consumed; {@code false} if the time is over
 		 * @return for how long to wait for the {@link #signal}, in nanoseconds from 0, or
 		 * {@link #ENDED}, or {@link #NEXT_KEY}
 		 */
 		long advance(boolean signalled) throws InterruptedException;
 
 		/**
-		 * Whether it may ask the store if it advances now. If not, it does not, whatever
-		 * comes before it advances.
-		 * @param signalled whether the signal is there that it waits for
+		 * Returns whether the acquisition may ask the store if it advances now. If this
+		 * method returns {@code false}, the acquisition does not ask, whatever comes
+		 * before it advances.
+		 * @param signalled whether the signal is there that the acquisition waits for
 		 */
 		boolean mayAttempt(boolean signalled);
 
 		/**
-		 * What it waits for.
+		 * Returns the signal that the acquisition waits for.
 		 */
 		Semaphore signal();
 
 		/**
-		 * Which key it acquires, or will next.
+		 * Returns the key that is being acquired, or will be next.
 		 */
 		String key();
 
 		/**
-		 * What came of it, once it has ended: a hold for each key, guarded, or
-		 * {@code null} if a key was busy for as long as the request may wait.
+		 * Returns what the acquisition has acquired, once ended: a hold for each key,
+		 * guarded, or {@code null} if a key was busy for as long as the request may wait.
 		 */
 		@Nullable List<Hold> holds();
 
 		/**
-		 * Undoes what has not come to a good end, and leaves the queues. Does not wait.
+		 * Undoes an acquisition that has not come to a good end, and leaves the queues.
+		 * Does not wait.
 		 */
 		void end();
 

@@ -21,18 +21,18 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * Renews leases a third of their length after the last renewal at the latest, and
- * declares those lost whose lease has run out.
+ * declares keys lost whose lease has run out.
  * <p>
  * Invariants: an ownership is guarded from before its acquire returns until before its
  * release is sent. One alarm is set for the earliest moment at which a guarded ownership
- * needs anything; it may be earlier than needed, never later. The alarm only sorts out
- * what is due: commands are sent by the renewal workers, one round at a time for each
- * node, so that a node that stalls delays only its own leases, and no deadline.
+ * needs anything. The alarm may ring earlier than needed, never later. The alarm only
+ * sorts out what is due. The renewal workers send the commands, one round at a time for
+ * each node, so that a node that stalls delays no leases of other nodes, and no deadline.
  */
 final class Watchdog {
 
 	/**
-	 * A suspended machine is noticed so soon after it is resumed.
+	 * A suspended machine is noticed so soon after the machine is resumed.
 	 */
 	private static final long LONGEST_DELAY = TimeUnit.SECONDS.toNanos(1);
 
@@ -63,7 +63,7 @@ final class Watchdog {
 	private long alarmNumber;
 
 	/**
-	 * Creates it.
+	 * Creates a watchdog.
 	 * @param round renews what is due on one node, and plans what comes next
 	 */
 	Watchdog(LockBackend backend, Consumer<List<Ownership>> round, Leases leases, EngineTime time, Workers workers) {
@@ -76,7 +76,7 @@ final class Watchdog {
 	}
 
 	/**
-	 * Renews a key's lease from now on, and declares it lost when that is over.
+	 * Renews a key's lease from now on, and declares the key lost when the lease is over.
 	 */
 	void guard(Ownership ownership) {
 		this.guarded.add(ownership);
@@ -84,7 +84,7 @@ final class Watchdog {
 			this.workers.prepareRenewals();
 			setAlarm(ownership.lease().toRenewal(this.time.nanoTime()));
 		}
-		catch (Throwable ex) { // Such as having no thread.
+		catch (Throwable ex) { // One cause is that no thread can be had.
 			unguard(ownership);
 			throw ex;
 		}
@@ -95,9 +95,9 @@ final class Watchdog {
 	}
 
 	/**
-	 * Renews all of them at once, also fixed leases for as long as they still are, since
-	 * the store may have forgotten them: what it does not have is lost. An answer that is
-	 * under way does not count.
+	 * Renews all guarded leases at once, since the store may have forgotten them: a key
+	 * that the store does not have is lost. Fixed leases are renewed, too, for as long as
+	 * they still last. An answer that is under way does not count.
 	 */
 	void renewAll() {
 		this.doubtedAt = this.time.nanoTime();
@@ -105,7 +105,7 @@ final class Watchdog {
 	}
 
 	/**
-	 * Describes all of them to users.
+	 * Describes all guarded holds to users.
 	 */
 	List<EngineSnapshot.Hold> describe() {
 		Moment now = Moment.now(this.time);
@@ -118,7 +118,7 @@ final class Watchdog {
 	}
 
 	/**
-	 * How many there are to describe, without describing them.
+	 * Returns how many keys are guarded, without describing them.
 	 */
 	int count() {
 		return this.guarded.size();
@@ -137,7 +137,8 @@ final class Watchdog {
 					return;
 				}
 				this.cancelAlarm.run();
-				this.cancelAlarm = null; // Even if no other can be set now.
+				this.cancelAlarm = null; // The field is cleared even if no other alarm
+											// can be set now.
 			}
 			this.alarmAt = at;
 			long number = ++this.alarmNumber;
@@ -153,7 +154,7 @@ final class Watchdog {
 			return;
 		}
 		Map<Object, List<Ownership>> due = new HashMap<>();
-		// Unless all goes well: it must not be the last.
+		// The delay if collecting fails: this alarm must not be the last.
 		long delay = LONGEST_DELAY / 10;
 		try {
 			delay = collectDue(due);
@@ -169,7 +170,8 @@ final class Watchdog {
 
 	/**
 	 * Takes note that an alarm has rung.
-	 * @return {@code false} if it was cancelled too late, so that another one is set
+	 * @return {@code false} if the alarm was cancelled too late, so that another one is
+	 * set
 	 */
 	private boolean clearAlarm(long number) {
 		this.mutex.lock();
@@ -184,9 +186,9 @@ final class Watchdog {
 	}
 
 	/**
-	 * Declares lost what is over, and finds what to renew on each node where anything is
-	 * due: that, and what is nearly due.
-	 * @return how long nothing else needs to be done
+	 * Declares keys lost whose lease is over. Finds the leases to renew on each node
+	 * where any is due: those that are due, and those that are nearly due.
+	 * @return how long nothing else needs to be done, in nanoseconds
 	 */
 	private long collectDue(Map<Object, List<Ownership>> due) {
 		Moment now = Moment.now(this.time);
@@ -237,10 +239,10 @@ final class Watchdog {
 	}
 
 	/**
-	 * When a guarded ownership is to be renewed next. Written by one round at a time, and
-	 * by a request that renews its keys before they are handed out: each plan whole, and
-	 * the later one counts. Either is right, since the store has confirmed the lease from
-	 * when its command was sent, or is asked again soon.
+	 * When a guarded ownership is to be renewed next. Plans are written by one round at a
+	 * time, and by a request whose keys are renewed before they are handed out: each plan
+	 * is written whole, and the later one counts. Either plan is right, since the store
+	 * has confirmed the lease from when its command was sent, or is asked again soon.
 	 */
 	static final class Plan {
 
@@ -274,9 +276,9 @@ final class Watchdog {
 		}
 
 		/**
-		 * Plans the renewal after one that was sent then. The last one ended the lease
-		 * where the longest hold ends, to the millisecond, so that there is none after
-		 * it.
+		 * Plans the renewal after one that was sent at the given time. The last renewal
+		 * ends the lease where the longest hold ends, to the millisecond, so that no
+		 * renewal follows.
 		 */
 		synchronized void plan(long sent, long nanos) {
 			this.confirmedAt = sent;
@@ -288,7 +290,7 @@ final class Watchdog {
 		}
 
 		/**
-		 * The store has renewed the lease: plans the renewal after that.
+		 * Counts a renewal by the store, and plans the next one.
 		 */
 		synchronized void renewed(long sent, long nanos) {
 			this.count++;
@@ -313,7 +315,7 @@ final class Watchdog {
 		}
 
 		/**
-		 * Plans to try again soon what was begun and came to no end.
+		 * Plans to try a renewal again soon that was begun and came to no end.
 		 */
 		private synchronized void retryUnlessEnded(long now) {
 			if (this.underWay) {
@@ -322,15 +324,16 @@ final class Watchdog {
 		}
 
 		/**
-		 * Whether there is one to come. There is while a request collects its keys, even
-		 * if their lease is fixed.
+		 * Returns whether a renewal is to come. One is while a request collects its keys,
+		 * even if their lease is fixed.
 		 */
 		boolean isPlanned() {
 			return this.planned || this.ownership.isCollecting();
 		}
 
 		/**
-		 * A lease that can still be renewed and is only suspect is renewed first, to see.
+		 * Returns whether the lease has run out. A lease that can still be renewed and is
+		 * only suspect is renewed first, to see.
 		 */
 		private boolean isExpired(Moment now) {
 			Lease lease = this.ownership.lease();
@@ -338,9 +341,9 @@ final class Watchdog {
 		}
 
 		/**
-		 * Whether to renew now: it is time, the machine may have been suspended, or the
-		 * store may have forgotten it.
-		 * @param doubted what was sent before that, the store may have forgotten
+		 * Returns whether to renew now: the planned time has come, the machine may have
+		 * been suspended, or the store may have forgotten the lease.
+		 * @param doubted the store may have forgotten what was sent before that time
 		 */
 		private boolean isDue(Moment now, long doubted) {
 			boolean isTime = this.at - now.nanos() <= 0;
@@ -351,9 +354,10 @@ final class Watchdog {
 		}
 
 		/**
-		 * Whether to renew now if another is due, to share its command: in the second
-		 * half of the time between two renewals. Then all locks of a node come to be
-		 * renewed at the same time, and stay so, however far apart they were acquired.
+		 * Returns whether to renew now if another lease is due, to share its command: in
+		 * the second half of the time between two renewals. So all locks of a node come
+		 * to be renewed at the same time, and stay so, however far apart they were
+		 * acquired.
 		 */
 		private boolean isNearlyDue(Moment now) {
 			long slack = this.retrying ? 0 : (this.at - this.confirmedAt) / 2;
@@ -365,7 +369,7 @@ final class Watchdog {
 		}
 
 		/**
-		 * How long nothing needs to be done.
+		 * Returns how long nothing needs to be done, in nanoseconds.
 		 */
 		long nanosToNextEvent(Moment now) {
 			long toDeadline = this.ownership.lease().monotonicLeft(now);
@@ -373,8 +377,8 @@ final class Watchdog {
 		}
 
 		/**
-		 * The lease to ask for: trimmed to end where the longest hold ends. What is left
-		 * of it, if it is not to be longer.
+		 * Returns the lease to ask for, trimmed to end where the longest hold ends. If
+		 * the lease is not to be longer, this is what is left of the lease.
 		 */
 		Duration lease(Moment now) {
 			long nanos = isPlanned() ? Math.min(this.ownership.leaseToAsk(), this.ownership.maxHoldLeft(now.nanos()))

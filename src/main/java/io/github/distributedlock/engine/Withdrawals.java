@@ -9,10 +9,11 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Tells the store in the background that no local request waits for a key any more, so
- * that it passes on a wake-up that was meant for us, and a key that was granted to us. If
- * the store cannot be told, or no thread can be had for that, the registration and the
- * reservation run out by themselves, and what may have been granted is cleaned up.
+ * Tells the store in the background that no local request waits for a key any more. The
+ * store then passes on a wake-up that was meant for this JVM, and a key that was granted
+ * to this JVM. If the store cannot be told, or no thread can be had for that, the
+ * registration and the reservation run out by themselves, and a key that may have been
+ * granted is cleaned up.
  */
 record Withdrawals(LockBackend backend, Leases leases, NodeTasks tasks) implements BiConsumer<LocalQueue, QueueEntry> {
 
@@ -28,7 +29,7 @@ record Withdrawals(LockBackend backend, Leases leases, NodeTasks tasks) implemen
 		if (!entry.begin()) {
 			return;
 		}
-		// One that is heard of from now on takes another withdrawal.
+		// A grant that arrives from now on takes another withdrawal.
 		entry.queue().takeGrant();
 		Set<String> unwanted = entry.queue().unwanted();
 		try {
