@@ -30,19 +30,19 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Makes a handle of a request: checks it, re-enters or acquires its keys, and opens the
- * handle. Safe for use by many threads.
+ * Turns a request into a handle: checks the request, re-enters or acquires the keys, and
+ * opens the handle. Safe for use by many threads.
  * <p>
  * Invariants: the call counts as running, for a stop, from before anything is asked of
- * the store until its handle is closed, or there is none. The handle is open before the
+ * the store until the handle is closed, or there is none. The handle is open before the
  * listeners are notified. The interrupt flag of a thread that waits is afterwards as it
  * was before, or set if the thread was interrupted meanwhile.
  * <p>
  * A request without a thread re-enters what the requesting chain holds, and not what the
- * calling thread holds. Its future is completed, and the listeners are notified, where
- * the application's callbacks run. The future of a request that re-enters is complete
- * when it is returned. A handle that its future does not accept is released as if it had
- * never been held.
+ * calling thread holds. The future of such a request is completed, and the listeners are
+ * notified, where the application's callbacks run. The future of a request that re-enters
+ * is complete when the future is returned. A handle that the future does not accept is
+ * released as if the handle had never been held.
  */
 final class Acquirer {
 
@@ -99,7 +99,7 @@ final class Acquirer {
 	}
 
 	/**
-	 * How many requests ask for keys now.
+	 * Returns how many requests ask for keys now.
 	 */
 	int requestsWaiting() {
 		return this.requestsWaiting.intValue();
@@ -116,7 +116,8 @@ final class Acquirer {
 		boolean interrupted = false;
 		try {
 			List<String> keys = keysInOrder(request);
-			// Before the store is asked for anything, be it only what it can do.
+			// Cleared before the store is asked for anything, even for what the store can
+			// do.
 			interrupted = Thread.interrupted();
 			requireSupported(request, wait);
 			interrupted |= Thread.interrupted();
@@ -155,8 +156,8 @@ final class Acquirer {
 	}
 
 	/**
-	 * The keys in the order in which every JVM locks them, so that two requests cannot
-	 * wait for each other.
+	 * Returns the keys in the order in which every JVM locks them, so that two requests
+	 * cannot wait for each other.
 	 */
 	private List<String> keysInOrder(LockRequest request) {
 		request.requireValid();
@@ -197,9 +198,9 @@ final class Acquirer {
 	}
 
 	/**
-	 * Refuses what the store cannot do, which may have to be asked. A request that may
-	 * wait is not refused because the store could not be asked: it asks again, by
-	 * acquiring.
+	 * Refuses a request for what the store cannot do, which the store may have to be
+	 * asked. A request that may wait is not refused because the store could not be asked:
+	 * the request asks again, by acquiring.
 	 */
 	private void requireSupported(LockRequest request, Wait wait) {
 		if (LockFeature.of(request).isEmpty()) {
@@ -243,7 +244,7 @@ final class Acquirer {
 		}
 		finally {
 			this.requestsWaiting.decrement();
-			if (!done && handle != null) { // No memory, or no stack, to tell of it.
+			if (!done && handle != null) { // No memory or stack to tell of the handle.
 				handle.undo(this.reentrancy.undo());
 			}
 		}
@@ -274,7 +275,8 @@ final class Acquirer {
 	 * @param wait how long to wait, begun
 	 * @param result makes the result of the handle, or of {@code null} if a key was busy
 	 * for all that time
-	 * @return the result, to be cancelled, or completed by others, if it is not wanted
+	 * @return the result, to be cancelled, or completed by others, if the result is not
+	 * wanted
 	 */
 	<T> CompletableFuture<T> acquireAsync(LockRequest request, Wait wait, Function<@Nullable LockHandle, T> result) {
 		this.lifecycle.begin(wait, request.awaitedOnStop());
@@ -306,8 +308,9 @@ final class Acquirer {
 	}
 
 	/**
-	 * A task that runs once, however often it is run, since an executor may run it and
-	 * then fail: in a context, or without it if that cannot be set.
+	 * Returns a task that runs once, however often the task is run, since an executor may
+	 * run a task and then fail. The task runs in a context, or without the context if
+	 * that cannot be set.
 	 */
 	private static Runnable once(Runnable task, UnaryOperator<Runnable> inContext) {
 		AtomicBoolean begun = new AtomicBoolean();
@@ -351,7 +354,7 @@ final class Acquirer {
 	}
 
 	/**
-	 * A request that no thread waits for, and its future.
+	 * A request that no thread waits for, and the future of the request.
 	 */
 	private final class Pending<T> extends CallbackFuture<T> implements AsyncDriver.Client {
 
@@ -370,7 +373,8 @@ final class Acquirer {
 		private @Nullable Acquisition acquisition;
 
 		/**
-		 * What came of it. Written before the future is to be completed.
+		 * The handle that came of the request. The handle and the failure are written
+		 * before the future is to be completed.
 		 */
 		private @Nullable EngineHandle handle;
 
@@ -389,7 +393,7 @@ final class Acquirer {
 		private CompletableFuture<T> begin() {
 			List<Hold> reentered = this.reentrancy.reenter(this.keys, this.options);
 			if (reentered != null) {
-				// A store that has the keys has been asked what it offers.
+				// A store that has the keys has been asked what the store offers.
 				Failures.orUndo(this::checkSupport, () -> this.reentrancy.undo().accept(reentered));
 				complete(this.result.apply(open(reentered)));
 				Acquirer.this.requestsWaiting.decrement();
@@ -398,7 +402,8 @@ final class Acquirer {
 			AsyncDriver driver = new AsyncDriver(Acquirer.this.backend, Acquirer.this.tasks, this.wait);
 			this.wait.beginObservation(Acquirer.this.waitObserver, this.options.request());
 			try {
-				// By others; when the request itself completes it, it has ended.
+				// Others may complete the future. When the request completes the future,
+				// the driver has ended.
 				whenComplete((value, failure) -> driver.cancel());
 				this.acquisition = RequestAcquisition.begin(Acquirer.this.acquisitions, this.reentrancy, this.keys,
 						this.options, this.wait);
@@ -442,20 +447,20 @@ final class Acquirer {
 				}
 			}
 			if (this.handle == null && isDone() && !this.wait.isObserved()) {
-				return; // It was cancelled, and nobody is to be told.
+				return; // The request was cancelled, and nobody is to be told.
 			}
 			Runnable finish = once(this::finish, this.inContext);
 			try {
 				Acquirer.this.workers.callback(finish);
 			}
 			catch (Throwable noThread) {
-				finish.run(); // Better here than never.
+				finish.run(); // A callback here is better than none.
 			}
 		}
 
 		/**
-		 * The observer hears before the future is completed, so that the wait has ended
-		 * for those that it completes.
+		 * Completes the future. The observer hears first, so that the wait has ended for
+		 * those whom the future completes.
 		 */
 		private void finish() {
 			boolean taken = false;

@@ -11,13 +11,13 @@ import io.github.distributedlock.engine.Wait.Acquisition;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Takes one request to its end that no thread waits for: the second driver of an
+ * Takes a request that no thread waits for to its end. This is the second driver of an
  * {@link Acquisition}, beside {@link Wait#run}.
  *
  * <pre>
- * DUE       stands in its node's line for a thread that may ask the store
+ * DUE       stands in the line of a node for a thread that may ask the store
  * RUNS      one thread takes care of it
- * WOKEN     the same, and it looks again before it leaves
+ * WOKEN     the same, and that thread looks again before it leaves
  * SUSPENDED waits for a signal or a time
  * ENDED     for good
  *
@@ -27,23 +27,24 @@ import org.jspecify.annotations.Nullable;
  * SUSPENDED ──► DUE    woken by a signal
  * SUSPENDED ──► RUNS   cancelled, or its alarm rings
  * DUE ──► RUNS         the first in line; or cancelled, or its alarm rings
- * DUE ──► SUSPENDED    no thread can be had: it is woken again soon
+ * DUE ──► SUSPENDED    no thread can be had: a retry wakes the request soon
  * RUNS, WOKEN ──► ENDED
  * </pre>
  *
- * Invariants: the thread that has made it RUNS owns it, with all fields that are not
- * volatile, until it changes the state again. Each event (the signal that it waits for,
- * the end of a pause, its cancellation) becomes visible first, and wakes it then; its
- * owner looks for all of them before it leaves. So it may be woken for nothing, and a
- * task may be left over in a line, but no event is missed. While no thread owns it, one
- * alarm is set, by its last owner: for the end of its pause, or of the time that it may
- * stand in line. It ends once.
+ * Invariants: the thread that has changed the state to RUNS owns the request, with all
+ * fields that are not volatile, until that thread changes the state again. Each event
+ * (the signal that the request waits for, the end of a pause, the cancellation of the
+ * request) becomes visible first, and wakes the request then. The owner looks for all of
+ * these events before it leaves. So a request may be woken for nothing, and a task may be
+ * left over in a line, but no event is missed. While no thread owns the request, one
+ * alarm is set, by the last owner: for the end of the pause, or of the time that the
+ * request may stand in line. The request ends once.
  * <p>
- * Only threads that come by a line ask the store. What needs no question to the store,
- * such as the end of its time or its cancellation, is done by the timer's thread or by
- * the thread that cancels it, so that it does not depend on a node that stalls. A request
- * that has to ask although its time is over, such as for the first time, stands in line
- * for a while longer.
+ * Only threads that come by a line ask the store. A step that needs no question to the
+ * store, such as the end of the time or a cancellation, is done by the timer's thread or
+ * by the thread that cancels, so that the step does not depend on a node that stalls. A
+ * request that has to ask although its time is over, such as for the first time, stands
+ * in line for a while longer.
  */
 final class AsyncDriver implements Runnable {
 
@@ -54,19 +55,19 @@ final class AsyncDriver implements Runnable {
 	}
 
 	/**
-	 * Whose request it is. Called by its owner, which is not to be blocked, but for
-	 * {@link #checkSupport}.
+	 * The party whose request is driven. Called by the owner of the request, which must
+	 * not be blocked, but for {@link #checkSupport}.
 	 */
 	interface Client {
 
 		/**
-		 * It will ask for the first time, on this thread.
+		 * Takes notice that the request will ask for the first time, on this thread.
 		 */
 		void checkSupport();
 
 		/**
-		 * The request has ended. Called once.
-		 * @param failure why it has failed, else {@code null}
+		 * Takes notice that the request has ended. Called once.
+		 * @param failure why the request has failed, else {@code null}
 		 */
 		void ended(@Nullable Throwable failure);
 
@@ -76,20 +77,20 @@ final class AsyncDriver implements Runnable {
 		.newUpdater(AsyncDriver.class, State.class, "state");
 
 	/**
-	 * For how long a request may stand in line at least.
+	 * The shortest time limit of a request in line, in nanoseconds.
 	 */
 	private static final long LEAST_LINE_TIME = TimeUnit.SECONDS.toNanos(5);
 
 	/**
-	 * And how much longer for each that is before it, so that a store that answers serves
-	 * as many as there are.
+	 * The time, in nanoseconds, by which the limit grows with each request that stands
+	 * before, so that a store that answers serves as many as there are.
 	 */
 	private static final long LINE_TIME_FOR_EACH = TimeUnit.MILLISECONDS.toNanos(10);
 
 	private static final long MOST_LINE_TIME = TimeUnit.SECONDS.toNanos(30);
 
 	/**
-	 * How soon it tries again to get a thread.
+	 * The pause, in nanoseconds, before another attempt to get a thread.
 	 */
 	private static final long RETRY = TimeUnit.MILLISECONDS.toNanos(100);
 
@@ -114,27 +115,28 @@ final class AsyncDriver implements Runnable {
 	private boolean attempted;
 
 	/**
-	 * What the acquisition has said last.
+	 * The last answer of the acquisition: a pause in nanoseconds, or one of the constants
+	 * of {@link Acquisition}.
 	 */
 	private long pause = Acquisition.NEXT_KEY;
 
 	/**
-	 * When the pause is over.
+	 * The moment at which the pause is over.
 	 */
 	private long until;
 
 	/**
-	 * Whose line it will stand in, or does.
+	 * The node in whose line the request stands, or will stand.
 	 */
 	private @Nullable Object node;
 
 	/**
-	 * Whether it has stood in line since it advanced.
+	 * {@code true} if the request has stood in line since its last step.
 	 */
 	private boolean enqueued;
 
 	/**
-	 * Until when it may stand in line, if its time is over.
+	 * The moment until which the request may stand in line, if its time is over.
 	 */
 	private long lineEnd;
 
@@ -144,8 +146,8 @@ final class AsyncDriver implements Runnable {
 	private @Nullable Runnable alarm;
 
 	/**
-	 * Creates it.
-	 * @param wait the request's, which it drives
+	 * Creates a driver that has not begun yet.
+	 * @param wait the wait of the request to be driven
 	 */
 	AsyncDriver(LockBackend backend, NodeTasks tasks, Wait wait) {
 		this.backend = backend;
@@ -167,7 +169,7 @@ final class AsyncDriver implements Runnable {
 	}
 
 	/**
-	 * Gives the request up, on the calling thread, if it has not ended.
+	 * Gives the request up, on the calling thread, if the request has not ended.
 	 */
 	void cancel() {
 		this.cancelled = true;
@@ -175,7 +177,7 @@ final class AsyncDriver implements Runnable {
 	}
 
 	/**
-	 * The signal that it waits for may be there.
+	 * Wakes the request, since the signal that the request waits for may be there.
 	 */
 	void wake() {
 		for (State now = this.state; now == State.SUSPENDED || now == State.RUNS; now = this.state) {
@@ -217,7 +219,7 @@ final class AsyncDriver implements Runnable {
 			}
 		}
 		catch (Throwable noThread) {
-			// Unless somebody has come to see to it all the same.
+			// Another thread may have come to take care of the request all the same.
 			if (STATE.compareAndSet(this, State.DUE, State.SUSPENDED)) {
 				retry();
 			}
@@ -229,12 +231,12 @@ final class AsyncDriver implements Runnable {
 			this.time.schedule(this::wake, RETRY);
 		}
 		catch (Throwable noThread) {
-			// There is its own alarm.
+			// The request has an alarm of its own.
 		}
 	}
 
 	/**
-	 * It is the first in line, perhaps in vain.
+	 * Runs when the request is the first in line, perhaps in vain.
 	 */
 	@Override
 	public void run() {
@@ -263,8 +265,8 @@ final class AsyncDriver implements Runnable {
 
 	/**
 	 * Advances for as long as there is anything to be done.
-	 * @return {@code false} if the request has ended; else it may be another thread's
-	 * already
+	 * @return {@code false} if the request has ended; otherwise another thread may own
+	 * the request already
 	 */
 	private boolean drive(boolean mayAttempt) throws InterruptedException {
 		cancelAlarm();
@@ -341,9 +343,10 @@ final class AsyncDriver implements Runnable {
 	}
 
 	/**
-	 * Leaves the request to others, unless it was woken since this thread began to look.
+	 * Leaves the request to others, unless the request was woken since this thread began
+	 * to look.
 	 * @param delay when the alarm is to ring, in nanoseconds from now
-	 * @return whether it has left it
+	 * @return whether this thread has left the request
 	 */
 	private boolean tryLeave(State next, long delay) {
 		this.alarm = this.time.schedule(this::advanceHere, delay);
@@ -376,14 +379,15 @@ final class AsyncDriver implements Runnable {
 	}
 
 	/**
-	 * Which node of the store it asks next.
+	 * Returns the node of the store that the request asks next.
 	 */
 	private Object node() {
 		return NodeTasks.node(this.backend, acquisition().key());
 	}
 
 	/**
-	 * Its time is over, and it has stood in line for longer than it may.
+	 * Returns the failure of a request whose time is over, and which has stood in line
+	 * for longer than allowed.
 	 */
 	private LockBackendException timeout() {
 		return Failures.noTurnInTime(acquisition().key(), this.wait.waited());

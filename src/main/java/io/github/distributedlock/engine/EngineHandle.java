@@ -25,13 +25,14 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * What a user holds: one or more holds, together with the outer handles of the thread
- * that re-entered them.
+ * The handle that a user holds: one or more holds, together with the outer handles of the
+ * thread that re-entered them.
  * <p>
- * Invariants: closing has an effect once. It first drops the handle from its holds. Then
- * it releases the holds whose last handle it was, and shares those whose last exclusive
- * handle it was. A loss action runs at most once, whatever its executor does, and only
- * while the handle is open; it is taken from the queue before it is started.
+ * Invariants: closing has an effect once. A close first drops the handle from its holds.
+ * Then the close releases the holds whose last handle this was, and shares those whose
+ * last exclusive handle this was. A loss action runs at most once, whatever its executor
+ * does, and only while the handle is open; the action is taken from the queue before the
+ * action is started.
  */
 final class EngineHandle implements LockHandle, Hold.Attached {
 
@@ -52,28 +53,28 @@ final class EngineHandle implements LockHandle, Hold.Attached {
 	private final Factory engine;
 
 	/**
-	 * 1 if it is closed, else 0.
+	 * 1 if the handle is closed, else 0.
 	 */
 	private volatile int closed;
 
 	/**
-	 * What starts each action that is to run if it is lost; {@code null} until there is
-	 * one.
+	 * Starters of the actions that are to run if the handle is lost; {@code null} until
+	 * there is one.
 	 */
 	private volatile @Nullable Queue<Runnable> lossActions;
 
 	/**
-	 * Ends with it.
+	 * The call that ends with the handle.
 	 */
 	private final Wait call;
 
 	/**
-	 * Cancels the warning that it is held too long.
+	 * Cancels the warning that the handle is held too long.
 	 */
 	private final Runnable heldTooLong;
 
 	/**
-	 * What binds it to a thread; {@code null} if it is detached.
+	 * The binding of the handle to a thread; {@code null} if the handle is detached.
 	 */
 	private volatile @Nullable CurrentLock binding;
 
@@ -90,21 +91,21 @@ final class EngineHandle implements LockHandle, Hold.Attached {
 	}
 
 	/**
-	 * Whether it comes from the engine with those leases.
+	 * Returns whether the handle comes from the engine with those leases.
 	 */
 	boolean isOf(Leases leases) {
 		return this.engine.leases == leases;
 	}
 
 	/**
-	 * The call that ends with it.
+	 * Returns the call that ends with the handle.
 	 */
 	Wait call() {
 		return this.call;
 	}
 
 	/**
-	 * Its hold of one of its keys.
+	 * Returns the hold of one of the keys.
 	 */
 	Hold hold(String key) {
 		// Each JVM locks keys in their order.
@@ -174,8 +175,8 @@ final class EngineHandle implements LockHandle, Hold.Attached {
 
 	/**
 	 * Adds an action.
-	 * @param executor what is to run it, {@code null} for a thread for such actions, or
-	 * for this one if it is lost already
+	 * @param executor the executor of the action, {@code null} for a thread for such
+	 * actions, or for this thread if the handle is lost already
 	 */
 	private LockHandle add(Runnable action, @Nullable Executor executor) {
 		Objects.requireNonNull(action, "action");
@@ -195,8 +196,8 @@ final class EngineHandle implements LockHandle, Hold.Attached {
 	}
 
 	/**
-	 * What starts an action, without waiting for the action or for its executor, which
-	 * may block or run the action at once.
+	 * Returns a task that starts an action, without waiting for the action or for its
+	 * executor, which may block or run the action at once.
 	 */
 	private Runnable start(Runnable code, @Nullable Executor executor) {
 		Workers workers = this.engine.workers;
@@ -215,8 +216,8 @@ final class EngineHandle implements LockHandle, Hold.Attached {
 	}
 
 	/**
-	 * Starts each action, without waiting for it. One for which there is no thread keeps
-	 * no other from being started.
+	 * Starts each action, without waiting for the action. An action for which there is no
+	 * thread keeps no other from being started.
 	 */
 	@Override
 	public void lost() {
@@ -230,7 +231,7 @@ final class EngineHandle implements LockHandle, Hold.Attached {
 	}
 
 	/**
-	 * Takes this handle away from the thread that it is bound to.
+	 * Takes this handle away from the thread that the handle is bound to.
 	 */
 	void unbind() {
 		CurrentLock binding = this.binding;
@@ -291,7 +292,7 @@ final class EngineHandle implements LockHandle, Hold.Attached {
 	}
 
 	/**
-	 * Closes it as if it had never been held.
+	 * Closes the handle as if the handle had never been held.
 	 * @param way how to release holds that no handle was opened for
 	 */
 	void undo(Consumer<List<Hold>> way) {
@@ -307,7 +308,7 @@ final class EngineHandle implements LockHandle, Hold.Attached {
 
 	/**
 	 * Closes this handle.
-	 * @return {@code false} if it was closed before
+	 * @return {@code false} if the handle was closed before
 	 */
 	private boolean leave() {
 		if (!CLOSED.compareAndSet(this, 0, 1)) {
@@ -327,7 +328,7 @@ final class EngineHandle implements LockHandle, Hold.Attached {
 
 	/**
 	 * Leaves the holds.
-	 * @return those of which it was the last handle
+	 * @return the holds whose last handle this was
 	 */
 	private List<Hold> exitHolds() {
 		if (this.holds.size() > 1) {
@@ -337,7 +338,7 @@ final class EngineHandle implements LockHandle, Hold.Attached {
 	}
 
 	/**
-	 * The holds that it has made shared.
+	 * Returns the holds that this handle has made shared.
 	 */
 	private List<Hold> beginDowngrades() {
 		return this.holds.stream().filter(Hold::beginDowngrade).toList();
@@ -360,15 +361,16 @@ final class EngineHandle implements LockHandle, Hold.Attached {
 	 *
 	 * @param warnHeldAfter when to warn of a handle that is held too long, {@code null}
 	 * for never
-	 * @param warnedOfThread whether it was warned of a handle that another thread closes
+	 * @param warnedOfThread whether a warning of a handle that another thread closes was
+	 * logged
 	 */
 	record Factory(Lifecycle lifecycle, Leases leases, Workers workers, EngineTime time,
 			@Nullable Duration warnHeldAfter, AtomicBoolean warnedOfThread) {
 
 		/**
 		 * Opens a handle.
-		 * @param detached whether it is not bound to the calling thread
-		 * @param call ends with it
+		 * @param detached whether the handle is not bound to the calling thread
+		 * @param call the call that ends with the handle
 		 */
 		EngineHandle open(List<Hold> holds, List<String> keys, LockMode mode, boolean detached, Wait call) {
 			EngineHandle handle = new EngineHandle(holds, keys, mode, call, this);
@@ -384,8 +386,9 @@ final class EngineHandle implements LockHandle, Hold.Attached {
 		}
 
 		/**
-		 * Warns, with the stack that acquired it, of a handle that is open too long.
-		 * @return cancels that
+		 * Warns of a handle that is open too long, with the stack that acquired the
+		 * handle.
+		 * @return a task that cancels the warning
 		 */
 		private Runnable watch(List<String> keys) {
 			Duration limit = this.warnHeldAfter;
@@ -399,7 +402,8 @@ final class EngineHandle implements LockHandle, Hold.Attached {
 		}
 
 		/**
-		 * Warns, once, of a handle that is closed while it is bound to another thread.
+		 * Warns, once, of a handle that is closed while the handle is bound to another
+		 * thread.
 		 */
 		private void checkThread(@Nullable Thread bound, List<String> keys) {
 			if (bound != null && bound != Thread.currentThread() && !this.warnedOfThread.getAndSet(true)) {

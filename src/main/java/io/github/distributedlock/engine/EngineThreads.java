@@ -29,20 +29,20 @@ import reactor.blockhound.BlockHound;
 import reactor.blockhound.integration.BlockHoundIntegration;
 
 /**
- * The system's clocks, and the few threads of an engine: the number of those that do its
- * own work does not grow with the number of locks, none is there before it is needed, and
- * idle ones end. Code of the application, which may block, gets as many as it needs, and
- * none of the others.
+ * Provides the system's clocks, and the few threads of an engine. The number of threads
+ * that do the engine's own work does not grow with the number of locks. No thread is
+ * there before it is needed, and idle threads end. Code of the application, which may
+ * block, gets as many threads as that code needs, and none of the engine's own.
  * <p>
  * <b>Where the process may have no more threads</b>, a start of a thread fails with an
  * {@link OutOfMemoryError}. Then a task goes to a living thread of its kind. The timer
  * and one thread for renewals live as long as any lock is held. If a kind has no living
  * thread, then a listener's call, an action and a callback are kept until a thread can be
- * had, which the timer tries again and again. A task of another kind is refused with the
- * error, since its caller knows what to do instead.
+ * had; the timer tries again and again to start one. A task of another kind is refused
+ * with the error, since the caller knows what to do instead.
  * <p>
- * No thread inherits anything of the thread that happens to start it: neither its
- * inheritable thread-locals, such as a security context, nor its context class loader.
+ * No thread inherits anything of the thread that happens to start it: neither inheritable
+ * thread-locals, such as a security context, nor the context class loader.
  */
 final class EngineThreads implements EngineTime, Workers, AutoCloseable {
 
@@ -51,14 +51,16 @@ final class EngineThreads implements EngineTime, Workers, AutoCloseable {
 	private static final long KEEP_ALIVE_SECONDS = 5;
 
 	/**
-	 * How often a thread is tried to be had for tasks that wait for one.
+	 * The shortest and the longest pause, in milliseconds, between the trials to start a
+	 * thread for tasks that wait for one.
 	 */
 	private static final long SHORTEST_RETRY_MILLIS = 100;
 
 	private static final long LONGEST_RETRY_MILLIS = 1000;
 
 	/**
-	 * Less than the time after which idle threads end.
+	 * The time between two looks after a thread for renewals, less than the time after
+	 * which idle threads end.
 	 */
 	private static final long PREPARED_NANOS = TimeUnit.SECONDS.toNanos(1);
 
@@ -74,61 +76,64 @@ final class EngineThreads implements EngineTime, Workers, AutoCloseable {
 	private final ThreadPoolExecutor renewals;
 
 	/**
-	 * One more than two nodes may occupy, for clean-ups. Where more nodes stall, each
-	 * task of another one waits until some of theirs are given up, about one or two
-	 * command timeouts. Also after the end: a request that notices that late has yet to
-	 * release what was granted to it.
+	 * Threads for clean-ups, one more than two nodes may occupy. Where more nodes stall,
+	 * each task of another node waits until some tasks of theirs are given up, about one
+	 * or two command timeouts. These threads take tasks also after the end of the engine:
+	 * a request that notices the end late has yet to release what was granted to the
+	 * request.
 	 */
 	private final ThreadPoolExecutor background;
 
 	/**
-	 * Also after the end, of which each request has yet to hear.
+	 * Threads for requests, also after the end of the engine, of which each request has
+	 * yet to hear.
 	 */
 	private final ThreadPoolExecutor requests;
 
 	/**
-	 * A thread for each task, also after the end.
+	 * Threads for listeners, one for each task, also after the end of the engine.
 	 */
 	private final ThreadPoolExecutor listeners;
 
 	/**
 	 * Calls of listeners, actions and callbacks that have found no thread, in order. A
-	 * listener's thread that has ended its own task takes the next one from here.
+	 * listener's thread that has ended its own task takes the next task from here.
 	 */
 	private final Deque<Runnable> kept = new ConcurrentLinkedDeque<>();
 
 	private final CallbackThreads callbacks;
 
 	/**
-	 * Whether the timer is to try again to start threads.
+	 * {@code true} if the timer is to try again to start threads.
 	 */
 	private final AtomicBoolean retrying = new AtomicBoolean();
 
 	/**
-	 * When the timer is to try again. It doubles, since a JVM logs each start of a thread
-	 * that fails.
+	 * The pause, in milliseconds, before the timer tries again. The pause doubles, since
+	 * a JVM logs each start of a thread that fails.
 	 */
 	private volatile long retryMillis = SHORTEST_RETRY_MILLIS;
 
 	/**
-	 * When a thread for renewals was last known to live for the next seconds.
+	 * The moment at which a thread for renewals was last known to live for the next
+	 * seconds.
 	 */
 	private volatile long preparedAt = System.nanoTime() - PREPARED_NANOS;
 
 	private final @Nullable Executor callbackExecutor;
 
 	/**
-	 * Creates them, but starts none.
-	 * @param callbackExecutor runs the callbacks, {@code null} for threads of their own
+	 * Creates the pools, but starts no thread.
+	 * @param callbackExecutor runs the callbacks, {@code null} for threads of the engine
 	 */
 	EngineThreads(@Nullable Executor callbackExecutor) {
 		this(callbackExecutor, (task) -> new Thread(null, task, "lock", 0, false));
 	}
 
 	/**
-	 * Creates them, but starts none.
+	 * Creates the pools, but starts no thread.
 	 * @param callbackExecutor as above
-	 * @param starter makes a thread, to be named and started by this
+	 * @param starter makes a thread, which this object names and starts
 	 */
 	EngineThreads(@Nullable Executor callbackExecutor, ThreadFactory starter) {
 		this.callbackExecutor = callbackExecutor;
@@ -173,8 +178,8 @@ final class EngineThreads implements EngineTime, Workers, AutoCloseable {
 	}
 
 	/**
-	 * Sees at most once a second that a thread for renewals lives, which is more often
-	 * than such a thread ends while it is idle.
+	 * Checks at most once a second that a thread for renewals lives, which is more often
+	 * than such a thread ends while idle.
 	 */
 	@Override
 	public void prepareRenewals() {
@@ -192,7 +197,8 @@ final class EngineThreads implements EngineTime, Workers, AutoCloseable {
 
 	@Override
 	public void renewal(Runnable task) {
-		// A task that throws would end the thread, in the place of which none may be had.
+		// A task that throws would end the thread, and perhaps no other thread may be
+		// had.
 		execute(this.renewals, () -> Failures.run(task, () -> "A round of renewals"));
 	}
 
@@ -296,7 +302,8 @@ final class EngineThreads implements EngineTime, Workers, AutoCloseable {
 				this.timer.schedule(this::retry, this.retryMillis, TimeUnit.MILLISECONDS);
 			}
 			catch (OutOfMemoryError noThread) {
-				// The timer has the retry all the same, and runs it with the next alarm.
+				// The timer has the retry all the same, and runs the retry with the next
+				// alarm.
 			}
 		}
 	}
@@ -318,7 +325,8 @@ final class EngineThreads implements EngineTime, Workers, AutoCloseable {
 	}
 
 	/**
-	 * Runs on the calling thread what no other will run any more.
+	 * Runs the tasks that no other thread will run any more, on the calling thread if no
+	 * thread can be had.
 	 */
 	private void runKept() {
 		for (Runnable next = this.kept.poll(); next != null; next = this.kept.poll()) {
@@ -329,8 +337,9 @@ final class EngineThreads implements EngineTime, Workers, AutoCloseable {
 	}
 
 	/**
-	 * An executor of the application may block, refuse, or run the task at once, so it is
-	 * called on a thread where that does no harm.
+	 * Returns a task that calls the executor of the application. The executor may block,
+	 * refuse, or run the task at once, so the call belongs on a thread where that does no
+	 * harm.
 	 */
 	private Runnable onCallbackExecutor(Runnable task) {
 		Executor executor = this.callbackExecutor;
@@ -342,7 +351,8 @@ final class EngineThreads implements EngineTime, Workers, AutoCloseable {
 	}
 
 	/**
-	 * Ends the threads, after what they have begun and, for a moment, what is queued.
+	 * Ends the threads after the tasks that they have begun and, for a moment, after the
+	 * tasks that are queued.
 	 */
 	@Override
 	public void close() {
@@ -382,25 +392,25 @@ final class EngineThreads implements EngineTime, Workers, AutoCloseable {
 	}
 
 	/**
-	 * Threads for code of the application, which may block: few while none of it does,
-	 * else as many as it takes. So a burst of ten thousand futures needs no more threads
-	 * than one, and yet none has to wait for another.
+	 * Threads for code of the application, which may block: few while no task blocks,
+	 * else as many as necessary. So a burst of ten thousand futures needs no more threads
+	 * than one future, and yet no future has to wait for another.
 	 * <p>
-	 * A thread counts as blocked if it is inside the same task at two looks, one after
-	 * the other, {@value #PAUSE_MILLIS} ms apart. A thread that waits within a task since
-	 * the machine is busy looks the same. So threads are added only if the queue stands,
-	 * too: some of what was queued at the first look is still queued at the second. While
-	 * the queue does not stand, idle threads may end.
+	 * A thread counts as blocked if the thread is inside the same task at two looks, one
+	 * after the other, {@value #PAUSE_MILLIS} ms apart. A thread that waits within a task
+	 * since the machine is busy looks the same. So threads are added only if the queue
+	 * stands, too: some of what was queued at the first look is still queued at the
+	 * second. While the queue does not stand, idle threads may end.
 	 * <p>
 	 * Invariants: a look is scheduled while tasks are queued, or more threads than a few
-	 * may begin. Of these, a few are not blocked, and half as many as are blocked: so ten
-	 * times as many block within a second. There are not more than there are tasks. Safe
-	 * for use by many threads.
+	 * may begin. Of these threads, a few are not blocked, and half as many as are
+	 * blocked: so ten times as many block within a second. There are not more threads
+	 * than tasks. Safe for use by many threads.
 	 */
 	static final class CallbackThreads implements Executor {
 
 		/**
-		 * How many there may be while no task blocks.
+		 * The most threads while no task blocks.
 		 */
 		static final int FEW = 4;
 
@@ -420,15 +430,15 @@ final class EngineThreads implements EngineTime, Workers, AutoCloseable {
 		private final AtomicLong begun = new AtomicLong();
 
 		/**
-		 * How many had begun and how many were queued at the last look. Confined to the
-		 * looks, of which there is one at a time.
+		 * How many tasks had begun and how many were queued at the last look. Confined to
+		 * the looks, of which there is one at a time.
 		 */
 		private long begunBefore;
 
 		private int queuedBefore;
 
 		/**
-		 * Creates it.
+		 * Creates an executor that has no tasks.
 		 * @param threads a pool of {@link #FEW} threads, of which all may end, with a
 		 * queue in order of arrival
 		 * @param timer schedules the looks
@@ -488,11 +498,11 @@ final class EngineThreads implements EngineTime, Workers, AutoCloseable {
 		}
 
 		/**
-		 * Lets so many threads stay; those of them that are needed begin now, those, too,
-		 * that could not begin before.
+		 * Lets so many threads stay. Those of them that are needed begin now, including
+		 * those that could not begin before.
 		 */
 		private void grow(int most) {
-			if (this.threads.getCorePoolSize() != most) { // Wakes those that are idle.
+			if (this.threads.getCorePoolSize() != most) { // Wakes idle threads.
 				this.threads.setCorePoolSize(most);
 			}
 			if (most > FEW) {
@@ -501,14 +511,14 @@ final class EngineThreads implements EngineTime, Workers, AutoCloseable {
 		}
 
 		/**
-		 * Ends the threads, after all tasks, none of which waits for another any more.
+		 * Ends the threads after all tasks. No task waits for another any more.
 		 */
 		void shutdown() {
 			try {
 				grow(Math.max(FEW, this.threads.getPoolSize() + this.threads.getQueue().size()));
 			}
 			catch (OutOfMemoryError noThread) {
-				// They wait for others.
+				// The queued tasks wait for the threads that live.
 			}
 			this.threads.shutdown();
 		}
@@ -516,9 +526,9 @@ final class EngineThreads implements EngineTime, Workers, AutoCloseable {
 	}
 
 	/**
-	 * Allows BlockHound, where an application uses it, to hand the engine a task, which
-	 * does not block: an executor of the JDK locks its queue for a few steps, as the
-	 * timers of Reactor do, which are allowed to. BlockHound finds this class as a
+	 * Allows BlockHound, where an application uses BlockHound, to hand the engine a task,
+	 * which does not block. An executor of the JDK locks its queue for a few steps, as
+	 * the timers of Reactor do, which BlockHound allows. BlockHound finds this class as a
 	 * service.
 	 */
 	public static final class BlockHoundAllowances implements BlockHoundIntegration {

@@ -11,7 +11,7 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Publishes events to the listeners. None of them harms another, nor the caller.
+ * Publishes events to the listeners. No listener harms another listener or the caller.
  */
 final class Events {
 
@@ -33,14 +33,14 @@ final class Events {
 	}
 
 	/**
-	 * Whether anybody listens, or reads the log; else no event need be made.
+	 * Returns whether anybody listens, or reads the log; else no event need be made.
 	 */
 	boolean areObserved() {
 		return !this.listeners.isEmpty() || logger.isDebugEnabled();
 	}
 
 	/**
-	 * Publishes an event on the calling thread: one of the application's.
+	 * Publishes an event on the calling thread, which is one of the application's.
 	 */
 	void publish(LockEvent event) {
 		log(event);
@@ -50,8 +50,8 @@ final class Events {
 	}
 
 	/**
-	 * Publishes an event on other threads: for each listener one event after the other,
-	 * so that one that blocks delays no other listener.
+	 * Publishes an event on other threads. Each listener gets one event after the other,
+	 * so that a listener that blocks delays no other listener.
 	 */
 	void publishAsync(LockEvent event) {
 		log(event);
@@ -64,15 +64,17 @@ final class Events {
 		}
 	}
 
-	// Not its toString, which is code of the application, too.
+	// The name does not use the listener's toString, which is code of the application,
+	// too.
 	private static Supplier<String> name(LockListener listener, LockEvent event) {
 		return () -> "Lock listener " + listener.getClass().getName() + " on "
 				+ LockException.printable(event.toString());
 	}
 
 	/**
-	 * Logs an event, for debugging. What goes wrong is also logged where it is noticed.
-	 * An acquired lock has no handle yet: what throws here would leave it held.
+	 * Logs an event, for debugging. What goes wrong is also logged where the trouble is
+	 * noticed. An acquired lock has no handle yet: an exception here would leave the lock
+	 * held.
 	 */
 	private static void log(LockEvent event) {
 		if (logger.isDebugEnabled()) {

@@ -14,15 +14,17 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Steps that may fail: questions to the store, whose failures become exceptions of the
- * API, steps that are undone, code of the application, and numbers and names as people
- * read them in messages.
+ * Runs steps that may fail: questions to the store, whose failures become exceptions of
+ * the API, steps that are undone, and code of the application. Also formats numbers and
+ * names as people read them in messages.
  */
 final class Failures {
 
 	private static final Logger logger = LoggerFactory.getLogger(Failures.class);
 
-	/** For code of the application, until it is warned of. */
+	/**
+	 * The time after which code of the application is warned of.
+	 */
 	private static final Duration LONG = Duration.ofSeconds(10);
 
 	private Failures() {
@@ -31,7 +33,7 @@ final class Failures {
 	/**
 	 * Asks the store in spite of an interrupt, since a client may refuse to work for a
 	 * thread that is marked as interrupted.
-	 * @param step what is asked
+	 * @param step the name of the question
 	 */
 	static <T> T call(String step, String key, Supplier<T> question) {
 		boolean interrupted = Thread.interrupted();
@@ -49,7 +51,8 @@ final class Failures {
 	}
 
 	/**
-	 * Asks the store for one answer each. Too few, or too many, are none.
+	 * Asks the store for one answer to each question. Too few, or too many, answers count
+	 * as a failure.
 	 * @param first the first key
 	 * @param number how many answers there are to be
 	 */
@@ -64,8 +67,8 @@ final class Failures {
 	}
 
 	/**
-	 * The exception as it is, or, for a backend that throws what it should not, wrapped
-	 * as one whose outcome is not known.
+	 * Returns the exception as it is, or, for a backend that throws an exception that no
+	 * backend should throw, wrapped as one whose outcome is not known.
 	 */
 	static LockBackendException asBackendException(String step, String key, RuntimeException ex) {
 		return (ex instanceof LockBackendException known) ? known
@@ -78,14 +81,14 @@ final class Failures {
 
 	/**
 	 * Runs code of the application, a listener, an action or an executor, on the calling
-	 * thread. What it throws is logged, and affects no other code.
+	 * thread. What that code throws is logged, and affects no other code.
 	 * <p>
 	 * That goes for every {@link Throwable}. Kotlin and Lombok throw checked exceptions
 	 * from anywhere. A {@link StackOverflowError} has ended with the call that ran too
 	 * deep. After an {@link OutOfMemoryError} the other threads go on as well, and here
-	 * it would cost a caller the handle of a lock that is renewed for ever.
-	 * @param what what it is, for the log
-	 * @return {@code false} if it threw something
+	 * such an error would cost a caller the handle of a lock that is renewed for ever.
+	 * @param what what the code is, for the log
+	 * @return {@code false} if the code threw something
 	 */
 	static boolean run(Runnable code, Supplier<String> what) {
 		try {
@@ -99,10 +102,10 @@ final class Failures {
 	}
 
 	/**
-	 * Runs code of the application as {@link #run} does, and warns once if it has not
-	 * ended after 10 seconds, with the stack that shows where it is.
-	 * @param what what it is, for the log
-	 * @param workers log it, since an appender may block
+	 * Runs code of the application as {@link #run} does. Warns once if the code has not
+	 * ended after 10 seconds, with the stack that shows where the code is.
+	 * @param what what the code is, for the log
+	 * @param workers log the warning, since an appender may block
 	 */
 	static void runWatched(Runnable code, Supplier<String> what, EngineTime time, Workers workers) {
 		Thread thread = Thread.currentThread();
@@ -113,7 +116,7 @@ final class Failures {
 			cancel = time.schedule(() -> {
 				Throwable position = new Throwable("where thread " + thread.getName() + " is now");
 				position.setStackTrace(thread.getStackTrace());
-				if (!ended.get()) { // Else the stack is that of other code.
+				if (!ended.get()) { // Otherwise the stack is that of other code.
 					workers.listener(
 							() -> logger.warn(
 									"{} has been running for {}; the stack shows where it is."
@@ -123,7 +126,7 @@ final class Failures {
 			}, LONG.toNanos());
 		}
 		catch (Throwable noThread) {
-			// It runs unwatched. The timer may have kept the alarm.
+			// The code runs unwatched. The timer may have kept the alarm.
 		}
 		try {
 			run(code, what);
@@ -135,26 +138,27 @@ final class Failures {
 	}
 
 	/**
-	 * Logs what code on the calling thread has thrown. The log asks the exception for its
-	 * message and causes, and appenders what to do: that is code of the application, too.
-	 * @param what what it is
+	 * Logs what code on the calling thread has thrown. The log asks the exception for the
+	 * message and the causes, and appenders what to do: that is code of the application,
+	 * too.
+	 * @param what what the code is
 	 */
 	static void caught(Throwable failure, Supplier<String> what) {
 		if (failure instanceof InterruptedException) {
-			Thread.currentThread().interrupt(); // It was the thread that was meant.
+			Thread.currentThread().interrupt(); // The interrupt was meant for the thread.
 		}
 		try {
 			logger.warn("{} failed", what.get(), failure);
 		}
 		catch (Throwable ex) {
-			// Nor can that be logged.
+			// This failure cannot be logged either.
 		}
 	}
 
 	/**
-	 * Runs a step, and if it throws undoes it before that is passed on. Errors count,
-	 * too: a pool that cannot get a thread throws one, and what was marked as begun would
-	 * stay so for ever.
+	 * Runs a step, and if the step throws, runs the undo before the exception is passed
+	 * on. Errors count, too: a pool that cannot get a thread throws one, and what was
+	 * marked as begun would stay so for ever.
 	 */
 	static void orUndo(Runnable step, Runnable undo) {
 		try {
@@ -167,7 +171,7 @@ final class Failures {
 	}
 
 	/**
-	 * The exception for a request that has waited for a thread to ask the store.
+	 * Returns the exception for a request that has waited for a thread to ask the store.
 	 */
 	static LockBackendException noTurnInTime(String key, Duration waited) {
 		return notAttempted(key, "in " + text(waited)
@@ -175,7 +179,7 @@ final class Failures {
 	}
 
 	/**
-	 * The exception for a request that has waited, but not for its own key.
+	 * Returns the exception for a request that has waited, but not for its own key.
 	 */
 	static LockBackendException notAttempted(String key, String why, @Nullable String remedy) {
 		return LockBackendException.of("Lock '" + LockException.printable(key) + "' was not asked for, since " + why)
@@ -186,7 +190,7 @@ final class Failures {
 	}
 
 	/**
-	 * The exception for a request that has waited while the store failed.
+	 * Returns the exception for a request that has waited while the store failed.
 	 */
 	static LockBackendException storeFailed(String key, Duration waited, LockBackendException last) {
 		return LockBackendException
@@ -199,12 +203,12 @@ final class Failures {
 	}
 
 	/**
-	 * The failure of a request as its caller gets it: the error of a process that can
-	 * have no more threads becomes an exception of the API. Every other failure stays as
-	 * it is.
+	 * Returns the failure of a request as the caller gets it: the error of a process that
+	 * can have no more threads becomes an exception of the API. Every other failure stays
+	 * as it is.
 	 */
 	static Throwable explained(Throwable failure, String key) {
-		// All that tells this error from a full heap is its message.
+		// The message alone tells this error from a full heap.
 		boolean noThread = failure instanceof OutOfMemoryError
 				&& String.valueOf(failure.getMessage()).contains("thread");
 		return !noThread ? failure

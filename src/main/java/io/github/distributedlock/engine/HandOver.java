@@ -12,25 +12,26 @@ import io.github.distributedlock.engine.Lease.Moment;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What becomes of a key that a hold has handed over to the next request of this JVM: a
- * cohort lock, after Dice, Marathe and Shavit, <i>Lock Cohorting</i> (2012).
+ * Decides what becomes of a key that a hold has handed over to the next request of this
+ * JVM. This makes a cohort lock, after Dice, Marathe and Shavit, <i>Lock Cohorting</i>
+ * (2012).
  * <p>
  * Within a slice of time, the next request takes the key as it is, without asking the
- * store, if the lease suits it. Otherwise one command passes the key on. Within the
- * slice, it goes to the next request, under a token and a lease of its own. After the
- * slice, it goes to the oldest other waiter in the store, and this JVM is registered
- * behind the others. If there is no other waiter, it goes to the next request, which
- * begins a new slice. If the store keeps no place of this JVM, the key is released after
- * the slice instead, and this JVM asks for it after another slice, or at the next poll if
- * that is sooner.
+ * store, if the lease suits the request. Otherwise one command passes the key on. Within
+ * the slice, the key goes to the next request, under a token and a lease of its own.
+ * After the slice, the key goes to the oldest other waiter in the store, and this JVM is
+ * registered behind the others. If there is no other waiter, the key goes to the next
+ * request, which begins a new slice. If the store keeps no place of this JVM, the key is
+ * released after the slice instead. Then this JVM asks for the key after another slice,
+ * or at the next poll if that is sooner.
  * <p>
- * Invariant: whatever is done with the key begins with one change of its state, from
- * vacant. A thread that fails to make that change does not touch the key. Safe for use by
- * many threads.
+ * Invariant: whatever is done with the key begins with one change of the key's state,
+ * from vacant. A thread that fails to make that change does not touch the key. Safe for
+ * use by many threads.
  *
- * @param slice for how long a key is handed over before others that wait in the store
- * come first, in nanoseconds
- * @param takenAgain how many requests have taken a key that had stayed here
+ * @param slice the time, in nanoseconds, for which a key is handed over before others
+ * that wait in the store come first
+ * @param takenAgain counts the requests that have taken a key that had stayed here
  */
 record HandOver(LockBackend backend, Leases leases, EngineTime time, long slice, LongAdder takenAgain) {
 
@@ -47,15 +48,19 @@ record HandOver(LockBackend backend, Leases leases, EngineTime time, long slice,
 
 	/**
 	 * Takes a key without asking the store, if that is possible.
-	 * @param kept whether it has stayed here while nobody used it, so that the time for
-	 * which it is handed over does not count
+	 * @param kept whether the key has stayed here while nobody used it, so that the time
+	 * for which the key is handed over does not count
+	 * @return the hold; {@code null} if the key is to be passed on or is not vacant any
+	 * more
 	 */
 	@Nullable Hold take(Ownership ownership, Hold.Entry entry, HoldOptions options, boolean kept) {
 		Moment now = Moment.now(this.time);
 		long left = ownership.lease().left(now);
-		// Otherwise the key is passed on. That renews a lease that was not renewed in
-		// time, and ends one that was extended for the hold before: others would wait for
-		// its end if this JVM died.
+		// Otherwise the key is passed on. A pass renews a lease that was not renewed in
+		// time. A pass also ends a
+		// lease that was extended for the hold before: others would wait for the end of
+		// that lease if this JVM
+		// died.
 		if ((!kept && isSliceOver(ownership, now)) || !options.sharesLeaseOf(ownership.options())
 				|| left < ownership.wholeLease() / 2 || left > options.lease()) {
 			return null;
@@ -69,8 +74,8 @@ record HandOver(LockBackend backend, Leases leases, EngineTime time, long slice,
 	}
 
 	/**
-	 * Takes a key in order to pass it on.
-	 * @return {@code false} if it is not vacant any more
+	 * Takes a key in order to pass the key on.
+	 * @return {@code false} if the key is not vacant any more
 	 */
 	boolean takeToPass(Ownership ownership) {
 		boolean taken = ownership.beginRelease();
@@ -81,7 +86,7 @@ record HandOver(LockBackend backend, Leases leases, EngineTime time, long slice,
 	}
 
 	/**
-	 * Passes a key on in the store that was taken for that.
+	 * Passes on in the store a key that was taken for that.
 	 * @param yields whether others that wait in the store come first
 	 * @return the answer for the claim
 	 */
@@ -103,9 +108,9 @@ record HandOver(LockBackend backend, Leases leases, EngineTime time, long slice,
 	}
 
 	/**
-	 * Releases a key and asks for it after a slice, or at the next poll if that is
-	 * sooner: those that wait elsewhere cannot be seen, and have to find it free when
-	 * they poll.
+	 * Releases a key and asks for the key after a slice, or at the next poll if that is
+	 * sooner. Requests that wait elsewhere cannot be seen, and have to find the key free
+	 * when they poll.
 	 */
 	private HandOverResult releaseForSlice(Ownership ownership, Claim claim) {
 		boolean owned = this.backend.release(claim.key(), ownership.owner());
@@ -125,14 +130,14 @@ record HandOver(LockBackend backend, Leases leases, EngineTime time, long slice,
 	 * Releases a key in the background whose request is not served any more.
 	 */
 	void undo(Hold hold) {
-		// Or it is lost already, to the end of the engine.
+		// Has no effect on a hold that is lost already, because the engine has ended.
 		hold.ownership().beginRelease(hold);
 		this.leases.watchdog().unguard(hold.ownership());
 		this.leases.ended(hold.ownership(), false);
 	}
 
 	/**
-	 * Whether others that wait in the store come first now.
+	 * Returns whether others that wait in the store come first now.
 	 */
 	boolean isSliceOver(Ownership ownership, Moment now) {
 		long slice = (ownership.keepTime() > 0) ? ownership.keepTime() : this.slice;

@@ -15,30 +15,31 @@ import io.github.distributedlock.engine.Lease.Moment;
 import org.jspecify.annotations.Nullable;
 
 /**
- * One request's hold of a key, from when it got the {@link Ownership} until it gives it
- * back or hands it on, or it is lost.
+ * One request's hold of a key, from the moment at which the request got the
+ * {@link Ownership} until the request gives the key back or hands the key on, or the key
+ * is lost.
  * <p>
- * Invariants: its depth begins with one, for its first handle; re-entering counts one
- * more, unless the last handle is closed, and the last one ends it. It is exclusive until
- * the last exclusive handle is closed before others, and shared from then on: before the
- * store is told, so that no thread re-enters exclusively what others may share. Safe for
- * use by many threads.
+ * Invariants: the depth of a hold begins with one, for the first handle. Re-entering
+ * counts one more, unless the last handle is closed. Closing the last handle ends the
+ * hold. A hold is exclusive until its last exclusive handle is closed before others, and
+ * shared from then on: before the store is told, so that no thread re-enters exclusively
+ * what others may share. Safe for use by many threads.
  */
 final class Hold implements Ownership.State {
 
 	/**
-	 * What is to hear of a loss: a handle, or a request that collects its keys. Does not
-	 * block and does not throw.
+	 * A handle, or a request that collects its keys, which is to hear of the loss of a
+	 * hold. Does not block and does not throw.
 	 */
 	interface Attached {
 
 		/**
-		 * One of its holds is lost. May be called more than once.
+		 * Takes notice that one of the holds is lost. May be called more than once.
 		 */
 		void lost();
 
 		/**
-		 * The thread that the handle is bound to, {@code null} if there is none.
+		 * Returns the thread that the handle is bound to, {@code null} if there is none.
 		 */
 		@Nullable Thread thread();
 
@@ -54,7 +55,7 @@ final class Hold implements Ownership.State {
 		 * Ends the hold and leaves its key to the next local request.
 		 * @param hold the hold of this entry
 		 * @return {@code false} if no local request may have the key, or the hold has
-		 * lost it
+		 * lost the key
 		 */
 		boolean handOver(Hold hold);
 
@@ -75,38 +76,42 @@ final class Hold implements Ownership.State {
 	private final OptionalLong fencingToken;
 
 	/**
-	 * Since when its request has all its keys, or, until it has, this one.
+	 * The moment on the monotonic clock at which the request of this hold got all its
+	 * keys, or, until then, this key.
 	 */
 	private volatile long since;
 
 	/**
-	 * The same by the wall clock, for users: read once, so that they always see the same.
+	 * The same moment on the wall clock, for users: read once, so that users always see
+	 * the same moment.
 	 */
 	private volatile long sinceWall;
 
 	/**
-	 * How many handles it has, or is about to. Changed only by this hold's monitor.
+	 * The number of handles that this hold has, or is about to have. Changed only under
+	 * this hold's monitor.
 	 */
 	private volatile int depth = 1;
 
 	/**
-	 * How many of them are exclusive: none means that it is shared, also after the end.
-	 * Changed only by this hold's monitor.
+	 * The number of handles that are exclusive. With 0 the hold is shared, also after its
+	 * end. Changed only under this hold's monitor.
 	 */
 	private volatile int exclusive;
 
 	/**
-	 * Whether the store is to be told that it is shared; guarded by this hold.
+	 * {@code true} if the store has yet to be told that the hold is shared; guarded by
+	 * this hold.
 	 */
 	private boolean downgraded;
 
 	/**
-	 * One of its handles, mostly the only one; guarded by this hold.
+	 * One handle of this hold, mostly the only one; guarded by this hold.
 	 */
 	private @Nullable Attached handle;
 
 	/**
-	 * The others; guarded by this hold.
+	 * The other handles of this hold; guarded by this hold.
 	 */
 	private Set<Attached> others = Set.of();
 
@@ -115,8 +120,8 @@ final class Hold implements Ownership.State {
 	private volatile boolean expireOnClose;
 
 	/**
-	 * Creates one that has not taken its key yet.
-	 * @param entry its entry in the local queue, which it leaves when it ends
+	 * Creates a hold that has not taken its key yet.
+	 * @param entry the entry in the local queue, which the hold leaves when the hold ends
 	 */
 	Hold(Ownership ownership, Entry entry, HoldOptions options, OptionalLong fencingToken) {
 		this.options = options;
@@ -152,14 +157,14 @@ final class Hold implements Ownership.State {
 
 	/**
 	 * Leaves the key to the next local request.
-	 * @return {@code false} if there is none that may have it, or it is lost
+	 * @return {@code false} if no local request may have the key, or the key is lost
 	 */
 	boolean handOver() {
 		return this.entry.handOver(this);
 	}
 
 	/**
-	 * Leaves the local queue, since it has ended.
+	 * Leaves the local queue, since the hold has ended.
 	 */
 	void leaveQueue() {
 		this.entry.leave();
@@ -186,9 +191,10 @@ final class Hold implements Ownership.State {
 	}
 
 	/**
-	 * Its request has all its keys, so that a loss is one of the user's lock from now on.
-	 * @param since from when all that is limited in time counts
-	 * @return {@code false} if it is lost already
+	 * Takes notice that the request has all its keys, so that a loss is one of the user's
+	 * lock from now on.
+	 * @param since the moment from which all that is limited in time counts
+	 * @return {@code false} if the key is lost already
 	 */
 	boolean collected(long since) {
 		long wall = this.sinceWall;
@@ -198,14 +204,15 @@ final class Hold implements Ownership.State {
 	}
 
 	/**
-	 * Its request has lost another key, and collects again.
+	 * Takes notice that the request has lost another key, and collects again.
 	 */
 	void collect() {
 		this.ownership.collect();
 	}
 
 	/**
-	 * For how long the key is to block others when it is released now; 0 to free it.
+	 * Returns for how long, in nanoseconds, the key is to block others when the hold is
+	 * released now; 0 to free the key.
 	 */
 	long parkTime() {
 		long minimum = this.minHold - nanosHeld();
@@ -214,15 +221,16 @@ final class Hold implements Ownership.State {
 	}
 
 	/**
-	 * Whether others may have the key beside it.
+	 * Returns whether others may have the key beside this hold.
 	 */
 	boolean isShared() {
 		return this.exclusive == 0;
 	}
 
 	/**
-	 * Counts one more handle, unless the last one is closed already, or the new one is
-	 * exclusive and the hold is shared.
+	 * Counts one more handle, unless the last handle is closed already, or the new handle
+	 * is exclusive and the hold is shared.
+	 * @return whether the handle was counted
 	 */
 	synchronized boolean reenter(LockMode mode) {
 		boolean excludes = mode == LockMode.EXCLUSIVE;
@@ -235,7 +243,8 @@ final class Hold implements Ownership.State {
 	}
 
 	/**
-	 * For how long it can go on, as long as its requests and the store let it.
+	 * Returns for how long, in nanoseconds, the hold can go on, as long as its requests
+	 * and the store allow.
 	 */
 	long longest() {
 		return this.options.renewed() ? this.ownership.maxHoldLeft(this.ownership.time().nanoTime())
@@ -243,9 +252,8 @@ final class Hold implements Ownership.State {
 	}
 
 	/**
-	 * Takes over the limits of a request that re-enters: the longest minimum time counts,
-	 * each from its request on, and the lease is left to expire if any request wants
-	 * that.
+	 * Takes over the limits of a request that re-enters. The longest minimum time counts,
+	 * each from its request on. The lease is left to expire if any request wants that.
 	 */
 	synchronized void keep(HoldOptions asked) {
 		this.minHold = Math.max(this.minHold, nanosHeld() + asked.minHold());
@@ -254,7 +262,7 @@ final class Hold implements Ownership.State {
 
 	/**
 	 * Counts one handle less, of a mode.
-	 * @return whether it was the last one
+	 * @return whether the handle was the last one
 	 */
 	synchronized boolean exit(LockMode mode) {
 		boolean last = exitUnopened();
@@ -266,9 +274,10 @@ final class Hold implements Ownership.State {
 	}
 
 	/**
-	 * Counts one handle less, which was never opened. If it was exclusive, that counts
-	 * for ever: the hold may stay exclusive longer than it has to, never shorter.
-	 * @return whether it was the last one
+	 * Counts one handle less, which was never opened. If the handle was exclusive, the
+	 * count of exclusive handles keeps counting that handle for ever: the hold may stay
+	 * exclusive longer than necessary, never shorter.
+	 * @return whether the handle was the last one
 	 */
 	synchronized boolean exitUnopened() {
 		this.depth--;
@@ -276,8 +285,8 @@ final class Hold implements Ownership.State {
 	}
 
 	/**
-	 * Whether the store is to be told that the hold is shared. Only the first one that
-	 * asks is to do that.
+	 * Returns whether the store is to be told that the hold is shared. Only the first
+	 * caller that gets {@code true} is to tell the store.
 	 */
 	synchronized boolean beginDowngrade() {
 		boolean begins = this.downgraded;
@@ -286,7 +295,8 @@ final class Hold implements Ownership.State {
 	}
 
 	/**
-	 * Whether the last handle is closed, so that it is about to be released.
+	 * Returns whether the last handle is closed, so that the hold is about to be
+	 * released.
 	 */
 	boolean isLeft() {
 		return this.depth == 0;
@@ -321,8 +331,8 @@ final class Hold implements Ownership.State {
 	}
 
 	/**
-	 * Describes it to users, with the thread that one of its handles is bound to, the
-	 * first one if it can be.
+	 * Describes the hold to users, with the thread of the first handle that is bound to
+	 * one.
 	 */
 	EngineSnapshot.Hold describe(Moment now) {
 		String thread = handles().stream()

@@ -11,13 +11,13 @@ import io.github.distributedlock.backend.Waiter;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What a request means for each of its holds, with the engine's defaults filled in. In
- * nanoseconds, but whole milliseconds, as stores count.
+ * The terms of a request for each of its holds, with the engine's defaults filled in. All
+ * times are in nanoseconds, but whole milliseconds, as stores count.
  *
  * @param request the request
- * @param leaseTime how long a lease is
- * @param keepTime for how long the key stays here when no request uses it, 0 if it does
- * not
+ * @param leaseTime the length of a lease
+ * @param keepTime for how long the key stays here when no request uses the key, 0 if the
+ * key does not stay
  */
 record HoldOptions(LockRequest request, Duration leaseTime, long keepTime) {
 
@@ -36,42 +36,42 @@ record HoldOptions(LockRequest request, Duration leaseTime, long keepTime) {
 	}
 
 	/**
-	 * The same, but the key does not stay here.
+	 * Returns the same options, except that the key does not stay here.
 	 */
 	HoldOptions withoutKeeping() {
 		return new HoldOptions(this.request, this.leaseTime, 0);
 	}
 
 	/**
-	 * How long a lease is.
+	 * Returns the length of a lease.
 	 */
 	long lease() {
 		return this.leaseTime.toNanos();
 	}
 
 	/**
-	 * Whether the lease is renewed.
+	 * Returns whether the lease is renewed.
 	 */
 	boolean renewed() {
 		return this.request.leaseTime() == null;
 	}
 
 	/**
-	 * The longest hold, {@link Long#MAX_VALUE} for none.
+	 * Returns the longest time of a hold, {@link Long#MAX_VALUE} for no limit.
 	 */
 	long maxHold() {
 		return nanos(this.request.maxHoldTime(), Long.MAX_VALUE);
 	}
 
 	/**
-	 * The shortest hold, 0 for none.
+	 * Returns the shortest time of a hold, 0 for no minimum.
 	 */
 	long minHold() {
 		return nanos(this.request.minHoldTime(), 0);
 	}
 
 	/**
-	 * Whether it may be held by several owners.
+	 * Returns the mode, which tells whether several owners may hold the key.
 	 */
 	LockMode mode() {
 		return this.request.mode();
@@ -86,46 +86,46 @@ record HoldOptions(LockRequest request, Duration leaseTime, long keepTime) {
 	}
 
 	/**
-	 * Whether no other owner may have the key beside it.
+	 * Returns whether no other owner may have the key beside the hold.
 	 */
 	boolean isAlone() {
 		return !isShared() && permits() == 1;
 	}
 
 	/**
-	 * Whether it is served strictly in order of arrival.
+	 * Returns whether the request is served strictly in order of arrival.
 	 */
 	boolean fair() {
 		return this.request.fair();
 	}
 
 	/**
-	 * Whether a fencing token is wanted.
+	 * Returns whether a fencing token is wanted.
 	 */
 	boolean fenced() {
 		return this.request.fenced();
 	}
 
 	/**
-	 * Whether it has to collect several keys, so that it holds some of them earlier than
-	 * others.
+	 * Returns whether the request has to collect several keys, so that the request holds
+	 * some keys earlier than others.
 	 */
 	boolean collects() {
 		return this.request.keys().size() > 1;
 	}
 
 	/**
-	 * Whether its key may be handed over inside this JVM, from another request and to
-	 * another, without the store's knowing.
+	 * Returns whether the key may be handed over inside this JVM, from another request
+	 * and to another, without the store's knowing.
 	 */
 	boolean mayBeHandedOver() {
 		return this.request.keys().size() == 1 && isAlone() && !fair() && !fenced();
 	}
 
 	/**
-	 * Whether the store may grant the key to it, without being asked again: if it tells
-	 * nothing more than that, and the lease, which is short at first, need not be exact,
-	 * nor outlast the hold.
+	 * Returns whether the store may grant the key to the request without being asked
+	 * again. This is so if the store has to tell nothing more than the grant, and if the
+	 * lease, which is short at first, need not be exact, nor outlast the hold.
 	 */
 	boolean granted() {
 		return this.request.keys().size() == 1 && isAlone() && !fenced() && renewed() && minHold() == 0
@@ -133,8 +133,8 @@ record HoldOptions(LockRequest request, Duration leaseTime, long keepTime) {
 	}
 
 	/**
-	 * What to ask of the store.
-	 * @param instance its exclusive requests
+	 * Returns the claim that tells the store what to acquire.
+	 * @param instance the waiter that this JVM's exclusive requests are in the store
 	 */
 	Claim claim(String key, String owner, Waiter instance) {
 		return Claim.of(key, owner, instance, this.leaseTime)
@@ -145,7 +145,7 @@ record HoldOptions(LockRequest request, Duration leaseTime, long keepTime) {
 	}
 
 	/**
-	 * Whether a hold may go on with the lease of another one, as it is.
+	 * Returns whether a hold may go on with the lease of another hold, as the lease is.
 	 */
 	boolean sharesLeaseOf(HoldOptions other) {
 		return renewed() && other.renewed() && lease() == other.lease() && maxHold() == Long.MAX_VALUE

@@ -23,46 +23,47 @@ import org.slf4j.LoggerFactory;
 /**
  * The identity of this JVM in the store: {@code app@host/pid#random}, so that the owner
  * of a lock can be found by its name. The random part is made at run time: neither a
- * restart with the same pid nor a native image may repeat it.
+ * restart with the same pid nor a native image may repeat the random part.
  * <p>
  * <b>Several JVMs may be resumed from one snapshot</b> (CRIU, CRaC, SnapStart, a virtual
  * machine that was copied), all with the identity and the counters of the snapshot. So
- * the engine takes a new identity when it is started again. A JVM that is not told of its
- * resumption finds out: each owner token has a stamp of the moment at which it was made,
- * so that two JVMs never make the same token. A token of this identity with another stamp
- * than was given out here, or with a number that was not given out yet, was made by
- * another JVM. Then this JVM takes a new identity, and says so.
+ * the engine takes a new identity when the engine is started again. A JVM that is not
+ * told of its resumption finds out: each owner token has a stamp of the moment at which
+ * the token was made, so that two JVMs never make the same token. A token of this
+ * identity was made by another JVM if its stamp differs from the one that was given out
+ * here, or if its number was not given out yet. Then this JVM takes a new identity, and
+ * logs that.
  * <p>
- * Listens to the store under earlier identities, too, since requests may wait under them.
- * A start leaves only the last one of these: a stop has ended all requests but those
- * inside a lock, of which one that outlasts two starts polls. Safe for use by many
- * threads.
+ * This class listens to the store under earlier identities, too, since requests may wait
+ * under them. A start leaves only the last of these identities. A stop has ended all
+ * requests but those inside a lock, and a request that outlasts two starts polls. Safe
+ * for use by many threads.
  */
 final class Instance implements Listening {
 
 	private static final Logger logger = LoggerFactory.getLogger(Instance.class);
 
 	/**
-	 * How many tokens are told apart from those of others, the last ones.
+	 * The number of tokens, the last ones, that are told apart from those of other JVMs.
 	 */
 	private static final int REMEMBERED = 1024;
 
 	/**
-	 * A token has two names, of the application and of the host. PostgreSQL notifies with
-	 * 8,000 bytes at most.
+	 * The most characters of a name. A token has two names, of the application and of the
+	 * host, and PostgreSQL notifies with 8,000 bytes at most.
 	 */
 	private static final int LONGEST_NAME = 128;
 
 	/**
-	 * Of stamps, which have 6 digits at most.
+	 * The number of stamps, which have 6 digits at most.
 	 */
 	private static final long STAMPS = 2_176_782_336L;
 
 	/**
 	 * The present identity.
 	 *
-	 * @param prefix what all its tokens begin with
-	 * @param exclusive its requests that want a key alone
+	 * @param prefix the beginning of all tokens of the identity
+	 * @param exclusive the waiter for those requests that want a key alone
 	 */
 	private record Identity(String id, String prefix, Waiter exclusive, Listening listening) {
 	}
@@ -78,7 +79,7 @@ final class Instance implements Listening {
 	private final AtomicLong acquisitions = new AtomicLong();
 
 	/**
-	 * The last tokens: the number of each, in the upper 32 bits, and its stamp.
+	 * The last tokens: the number of each token, in the upper 32 bits, and the stamp.
 	 */
 	private final AtomicLongArray stamps = new AtomicLongArray(REMEMBERED);
 
@@ -87,7 +88,7 @@ final class Instance implements Listening {
 	private volatile Identity identity;
 
 	/**
-	 * Creates it, not listening yet.
+	 * Creates an identity that does not listen yet.
 	 * @param random makes the random part of an identity
 	 */
 	Instance(String application, LockBackend backend, Supplier<String> random) {
@@ -156,47 +157,48 @@ final class Instance implements Listening {
 	}
 
 	/**
-	 * A token that no other acquisition has.
+	 * Returns a token that no other acquisition has.
 	 */
 	String nextOwner() {
 		return owner(this.acquisitions.incrementAndGet());
 	}
 
 	/**
-	 * A token that no other acquisition has.
-	 * @param recallable whether others may ask the owner to give its key back
+	 * Returns a token that no other acquisition has.
+	 * @param recallable whether others may ask the owner to give the key back
 	 */
 	String nextOwner(boolean recallable) {
 		return recallable ? nextOwner() + Claim.RECALLABLE : nextOwner();
 	}
 
 	/**
-	 * The token of an acquisition. A thread may be slow to make it: tokens of many later
-	 * numbers may have been made before.
+	 * Returns the token of an acquisition. A thread may be slow to make the token: tokens
+	 * of many later numbers may have been made before.
 	 */
 	String owner(long number) {
-		// Two clocks: a JVM that is resumed may continue with the one of the snapshot.
+		// The stamp mixes two clocks: a JVM that is resumed may continue with the one of
+		// the snapshot.
 		long stamp = Math.floorMod(System.nanoTime() + 1_000_003 * System.currentTimeMillis(), STAMPS);
 		this.stamps.set(slot(number), number << Integer.SIZE | stamp);
 		return this.identity.prefix() + number + "-" + Long.toString(stamp, Character.MAX_RADIX);
 	}
 
 	/**
-	 * Whether an instance is this one, now or earlier.
+	 * Returns whether an instance is this one, now or earlier.
 	 */
 	boolean is(String instance) {
 		return this.all.containsKey(instance);
 	}
 
 	/**
-	 * Whether a token is one of ours.
+	 * Returns whether this JVM has made a token.
 	 */
 	boolean hasMade(String owner) {
 		return is(Claim.instanceOf(owner)) && !isOfAnother(owner);
 	}
 
 	/**
-	 * Whether a token of this identity was certainly made by another JVM.
+	 * Returns whether a token of this identity was certainly made by another JVM.
 	 */
 	private boolean isOfAnother(String owner) {
 		int end = owner.lastIndexOf('-');
@@ -212,12 +214,13 @@ final class Instance implements Listening {
 				return true;
 			}
 			long made = this.stamps.get(slot(number));
-			// Else the place is that of another token of ours, and the stamp not known.
+			// Otherwise the place is that of another token of this JVM, and the stamp is
+			// not known.
 			boolean isKnown = made >>> Integer.SIZE == Integer.toUnsignedLong((int) number);
 			return isKnown && Integer.toUnsignedLong((int) made) != stamp;
 		}
 		catch (NumberFormatException ex) {
-			return false; // Made by nobody.
+			return false; // No JVM has made such a token.
 		}
 	}
 
@@ -227,7 +230,7 @@ final class Instance implements Listening {
 
 	/**
 	 * Looks at an owner token that the store has named, and takes a new identity if
-	 * another JVM has made the token under this one.
+	 * another JVM has made the token under this identity.
 	 * @return whether another JVM has this identity
 	 */
 	boolean findsItself(String owner) {
@@ -267,7 +270,8 @@ final class Instance implements Listening {
 	}
 
 	/**
-	 * Without our separators, so that a name cannot look like a reservation.
+	 * Returns a name without the separators of a token, so that a name cannot look like a
+	 * reservation.
 	 */
 	private static String plain(String name) {
 		return name.substring(0, Math.min(LONGEST_NAME, name.length())).replaceAll("[^A-Za-z0-9._-]", "-");

@@ -15,10 +15,11 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Keys that stay with this JVM while no local request uses them, and how that ends: when
- * a key was not used for its keep time, or for a millisecond if others have asked for it;
- * when it has been here for its keep time, with the next release; when a renewal of an
- * unused key fails; and when the engine stops. As delegations of NFSv4, and their recall.
+ * Keeps keys with this JVM while no local request uses them, as delegations of NFSv4 do,
+ * which are recalled, too. The stay of a key ends when the key was not used for its keep
+ * time, or for a millisecond if others have asked for the key; with the next release
+ * after the key has been here for its keep time; when a renewal of an unused key fails;
+ * and when the engine stops.
  *
  * <pre>
  *                 borrowed
@@ -31,29 +32,31 @@ import org.slf4j.LoggerFactory;
  * </pre>
  *
  * Invariants: the key stays under the current entry of its queue, which has no request. A
- * stay begins in the queue's step, and ends in the step in which its release begins or
- * its entry is not current any more; nothing of it is left here then, not even its alarm.
- * Its key is taken by one change of its {@link Ownership} from vacant. So a request
- * either takes the key, or waits until the store has answered its release. While the key
- * is unused, an alarm is set for its end or for an earlier time; one that rings while the
- * key is in use sets no other, since the return does. Safe for use by many threads.
+ * stay begins in the queue's step. A stay ends in the step in which the release of the
+ * key begins or the entry is not current any more; then nothing of the stay is left here,
+ * not even the alarm. The key of a stay is taken by one change of the {@link Ownership}
+ * from vacant. So a request either takes the key, or waits until the store has answered
+ * the release of the key. While the key is unused, an alarm is set for the end of the
+ * stay or for an earlier time. An alarm that rings while the key is in use sets no other
+ * alarm, since the return of the key does. Safe for use by many threads.
  */
 final class KeptKeys {
 
 	private static final Logger logger = LoggerFactory.getLogger(KeptKeys.class);
 
 	/**
-	 * How many keys stay at most: the one that was used the longest ago goes first.
+	 * The number of keys that stay at most: the key that was used the longest ago goes
+	 * first.
 	 */
 	static final int MOST = 1_000;
 
 	/**
-	 * For how long a key that others want is unused before it goes.
+	 * The time for which a key that others want is unused before the key goes.
 	 */
 	private static final long IDLE = TimeUnit.MILLISECONDS.toNanos(1);
 
 	/**
-	 * How many times a key does not stay after it has in vain.
+	 * The number of times that a key does not stay after a stay in vain.
 	 */
 	private static final int PAUSE = 64;
 
@@ -72,9 +75,10 @@ final class KeptKeys {
 	private final EngineTime time;
 
 	/**
-	 * How many more times a key does not stay, by the hash of the key, since the last
-	 * time was in vain: another JVM asked before any request had come here. So JVMs that
-	 * take turns rarely wait for a key that nobody uses. A mistake costs some commands.
+	 * By the hash of a key, how many more times the key does not stay because the last
+	 * stay was in vain: another JVM asked before any request had come here. So JVMs that
+	 * take turns rarely wait for a key that nobody uses. A wrong number, as of two keys
+	 * with one hash, costs some commands only.
 	 */
 	private final AtomicIntegerArray inVain = new AtomicIntegerArray(1024);
 
@@ -83,7 +87,7 @@ final class KeptKeys {
 	private volatile boolean open = true;
 
 	/**
-	 * Creates it, without any.
+	 * Creates an instance without any keys.
 	 * @param instance tells whether others can ask for a key
 	 * @param handsOver whether keys may be handed over inside this JVM
 	 */
@@ -106,7 +110,7 @@ final class KeptKeys {
 	}
 
 	/**
-	 * Releases all keys in the background, and lets none stay any more.
+	 * Releases all keys in the background, and lets no key stay any more.
 	 */
 	void end() {
 		this.open = false;
@@ -114,31 +118,32 @@ final class KeptKeys {
 	}
 
 	/**
-	 * Releases all keys that are unused, as when the store refuses to renew one: it has
-	 * no memory, or its rights have changed.
+	 * Releases all keys that are unused, as when the store refuses to renew one of them:
+	 * the store has no memory, or the rights of this client have changed.
 	 */
 	private void releaseAll() {
 		this.stays.values().forEach(Stay::release);
 	}
 
 	/**
-	 * How many keys stay here unused.
+	 * Returns how many keys stay here unused.
 	 */
 	int count() {
 		return (int) this.stays.values().stream().filter((stay) -> stay.ownership.isVacant()).count();
 	}
 
 	/**
-	 * Whether a key stays here unused.
+	 * Returns whether a key stays here unused.
 	 */
 	boolean isKept(String key) {
 		return this.stays.values().stream().anyMatch((stay) -> stay.key().equals(key) && stay.ownership.isVacant());
 	}
 
 	/**
-	 * Whether a key may stay that its hold is about to leave: not if it has been here for
-	 * its keep time, or its lease was made longer for one that took long.
-	 * @param stays whether it stays here already
+	 * Returns whether a key may stay that a hold of this JVM is about to leave. A key may
+	 * not stay if the key has been here for its keep time, or if the lease was made
+	 * longer for a hold that took long.
+	 * @param stays whether the key stays here already
 	 */
 	boolean mayKeep(Ownership ownership, boolean stays) {
 		return this.open && this.time.nanoTime() - ownership.sliceStart() < ownership.keepTime()
@@ -156,9 +161,9 @@ final class KeptKeys {
 	}
 
 	/**
-	 * Whether keys may stay here at all: the store recalls them, and they are handed
-	 * over. Otherwise a request does not ask as one whose key may stay, since such a
-	 * request gets a short lease, and others wait for the recall.
+	 * Returns whether keys may stay here at all: the store recalls them, and they are
+	 * handed over. Otherwise a request must not ask as one whose key may stay, since such
+	 * a request gets a short lease, and others wait for the recall.
 	 */
 	boolean canStay() {
 		if (!this.handsOver) {
@@ -172,8 +177,8 @@ final class KeptKeys {
 	}
 
 	/**
-	 * Tells that the store recalls nothing, unless that may change: it may have to be
-	 * asked what it can do, and may notify again after a while.
+	 * Logs that the store recalls nothing, unless that may change: the store may have to
+	 * be asked what the store can do, and may notify again after a while.
 	 */
 	private void tellOff() {
 		boolean isFinal = this.instance.isKnown()
@@ -189,7 +194,7 @@ final class KeptKeys {
 	}
 
 	/**
-	 * The stay of a key begins under an entry, which is current now. Called in the
+	 * Begins the stay of a key under an entry, which is current now. Called in the
 	 * queue's step.
 	 */
 	void begin(LocalQueue queue, QueueEntry entry) {
@@ -197,7 +202,8 @@ final class KeptKeys {
 	}
 
 	/**
-	 * A hold has left the key that stays here under an entry, if it still does.
+	 * Takes notice that a hold has left the key, if the key still stays here under an
+	 * entry.
 	 * @param again whether the key had stayed before
 	 */
 	void returned(QueueEntry entry, boolean again) {
@@ -206,7 +212,7 @@ final class KeptKeys {
 			return;
 		}
 		stay.returned(again);
-		if (!this.open) { // A stop closes first, and then releases what it finds unused.
+		if (!this.open) { // A stop closes first, then releases.
 			stay.release();
 		}
 		else if (!again && this.stays.size() > MOST) {
@@ -219,7 +225,7 @@ final class KeptKeys {
 	}
 
 	/**
-	 * The stay under an entry has ended, since that is not current any more. Called in
+	 * Ends the stay under an entry, since the entry is not current any more. Called in
 	 * the queue's step.
 	 */
 	void left(QueueEntry entry) {
@@ -230,7 +236,7 @@ final class KeptKeys {
 	}
 
 	/**
-	 * Others have asked for a key that stays here.
+	 * Takes notice that others have asked for a key that stays here.
 	 */
 	void recalled(QueueEntry entry) {
 		Stay stay = this.stays.get(entry);
@@ -240,8 +246,8 @@ final class KeptKeys {
 	}
 
 	/**
-	 * Releases a key in the background that no request takes any more, unless that is
-	 * done already; the first caller does.
+	 * Releases a key in the background that no request takes any more. Only the first
+	 * call for an entry has an effect.
 	 */
 	void end(QueueEntry entry) {
 		Stay stay = this.stays.remove(entry);
@@ -265,17 +271,18 @@ final class KeptKeys {
 		private volatile long lastUse;
 
 		/**
-		 * Whether a request has taken the key again.
+		 * {@code true} once a request has taken the key again.
 		 */
 		private volatile boolean isUsed;
 
 		/**
-		 * Changed only by this monitor.
+		 * {@code true} while an alarm is set. Changed only under this monitor.
 		 */
 		private volatile boolean isAlarmSet;
 
 		/**
-		 * Guarded by this, as what comes next.
+		 * The moment for which the alarm is set. Guarded by this, as are the next two
+		 * fields.
 		 */
 		private long alarmAt;
 
@@ -300,7 +307,7 @@ final class KeptKeys {
 		}
 
 		/**
-		 * When it ends, if the key is not used again.
+		 * Returns the moment at which the stay ends, if the key is not used again.
 		 */
 		private long due() {
 			return this.lastUse
@@ -322,7 +329,7 @@ final class KeptKeys {
 				return;
 			}
 			this.cancelAlarm.run();
-			this.isAlarmSet = false; // Even if no other can be set now.
+			this.isAlarmSet = false; // Cleared even if no other alarm can be set now.
 			this.alarmAt = at;
 			this.cancelAlarm = KeptKeys.this.time.schedule(this::ring, Math.max(0, at - KeptKeys.this.time.nanoTime()));
 			this.isAlarmSet = true;
@@ -344,13 +351,12 @@ final class KeptKeys {
 		}
 
 		/**
-		 * Ends the stay, or sets another alarm. One that was cancelled too late rings as
-		 * well, which does no harm.
+		 * Ends the stay, or sets another alarm. An alarm that was cancelled too late
+		 * rings as well, which does no harm.
 		 */
 		private void ring() {
 			synchronized (this) {
-				this.isAlarmSet = false; // Before it looks: a return after that sets
-											// another.
+				this.isAlarmSet = false; // A later return sets another alarm.
 			}
 			if (!this.ownership.isHeld()) {
 				if (this.ownership.isLost() || due() - KeptKeys.this.time.nanoTime() <= 0) {
@@ -370,7 +376,8 @@ final class KeptKeys {
 		}
 
 		/**
-		 * Releases the key in the background, or leaves at once if it is lost.
+		 * Releases the key in the background, or leaves the queue at once if the key is
+		 * lost.
 		 */
 		private void end() {
 			if (isRecalled() && !this.isUsed) {
@@ -409,8 +416,7 @@ final class KeptKeys {
 				KeptKeys.this.leases.ended(this.ownership, answered);
 			}
 			finally {
-				this.queue.leave(this.entry); // Or no other request of this JVM gets it
-												// again.
+				this.queue.leave(this.entry); // Or no other request gets the key.
 			}
 		}
 

@@ -22,10 +22,11 @@ import io.github.distributedlock.engine.Wait.Acquisition;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Acquires one key for one request, under one deadline, from its entry into the local
- * queue on. It waits for its turn. It takes the key if the key was left to it; otherwise
- * it asks the store. If the key is busy, it asks again, and registers as a waiter in the
- * same step. Then it waits to be woken, and so on.
+ * Acquires one key for one request, under one deadline, from the request's entry into the
+ * local queue on. The acquisition waits for its turn. If the key was left to the request,
+ * the acquisition takes the key; otherwise the acquisition asks the store. If the key is
+ * busy, the acquisition asks again, and registers as a waiter in the same step. Then the
+ * acquisition waits to be woken, and so on.
  *
  * <pre>
  * not begun ──► waits for its turn ──► rounds ──► ended
@@ -35,23 +36,24 @@ import org.jspecify.annotations.Nullable;
  *      wake-up or the next poll ────────────┘ └─ after its first round
  * </pre>
  *
- * Invariants: confined to one thread at a time. No command is sent after the deadline,
- * but for the first one of a request. Whenever a round begins, the engine is known to
- * serve the request: this is checked after the request has its entry, and again after
- * every round and every wait. All attempts name the same owner, so that the next attempt
- * recognises one that was carried out but not answered. While an attempt is unanswered,
- * the request is unsettled. If it ends without a hold, what the store may have done is
- * undone; if it ends with a hold, that is undone after the release.
+ * Invariants: the acquisition is confined to one thread at a time. No command is sent
+ * after the deadline, but for the first command of a request. Whenever a round begins,
+ * the engine is known to serve the request: this is checked after the request has its
+ * entry, and again after every round and every wait. All attempts name the same owner, so
+ * that the next attempt recognises an attempt that was carried out but not answered.
+ * While an attempt is unanswered, the request is unsettled. If the request ends without a
+ * hold, what the store may have done is undone. If the request ends with a hold, what the
+ * store may have done is undone after the release.
  * <p>
  * A request for a shared lock asks once out of turn, since readers do not exclude each
- * other, and queues up only if it has to wait. So does one with permits, unless it will
- * probably have to wait. A thread takes a key that was left to a request which has not
- * woken up yet, without an entry.
+ * other, and queues up only if the request has to wait. A request with permits does the
+ * same, unless the request will probably have to wait. A thread takes a key that was left
+ * to a request which has not woken up yet, without an entry.
  */
 final class KeyAcquisition implements Acquisition {
 
 	/**
-	 * What a request waits for.
+	 * The event that a request waits for.
 	 */
 	private enum Awaited {
 
@@ -60,18 +62,19 @@ final class KeyAcquisition implements Acquisition {
 	}
 
 	/**
-	 * How long a request that may not wait lets a withdrawal take.
+	 * The time, in nanoseconds, that a request that may not wait lets a withdrawal take
+	 * at most.
 	 */
 	private static final long LONGEST_WITHDRAWAL = TimeUnit.SECONDS.toNanos(1);
 
 	/**
-	 * How long a request that may not wait lets an owner take to give back a key that
-	 * nobody may be using.
+	 * The time, in nanoseconds, that a request that may not wait lets an owner take at
+	 * most to give back a key that nobody may be using.
 	 */
 	private static final long LONGEST_RECALL = TimeUnit.MILLISECONDS.toNanos(100);
 
 	/**
-	 * The next round begins at once.
+	 * The answer of a round after which the next round begins at once.
 	 */
 	private static final long NEXT_ROUND = -3;
 
@@ -86,53 +89,54 @@ final class KeyAcquisition implements Acquisition {
 	private final int era;
 
 	/**
-	 * Its entry in the local queue, or beside it.
+	 * The entry of the request in the local queue, or beside the queue.
 	 */
 	private QueueEntry entry;
 
 	/**
-	 * Whether it asks beside those that have their turn.
+	 * {@code true} while the request asks beside those that have their turn.
 	 */
 	private boolean outOfTurn;
 
 	/**
-	 * Whether it has ended at once: with a key that was borrowed, or because the key is
-	 * held or queued for here and the request may not wait.
+	 * {@code true} if the acquisition has ended at once: with a key that was borrowed, or
+	 * because the key is held or queued for here and the request may not wait.
 	 */
 	private boolean ended;
 
 	/**
-	 * Its hold, once it has one.
+	 * The hold of the request, {@code null} until there is one.
 	 */
 	private @Nullable List<Hold> holds;
 
 	/**
-	 * {@code null} until it has begun to wait.
+	 * The event that the request waits for; {@code null} until the request has begun to
+	 * wait.
 	 */
 	private @Nullable Awaited awaited;
 
 	private @Nullable Polls polls;
 
 	/**
-	 * Why the last attempt failed; {@code null} if it was answered.
+	 * The failure of the last attempt; {@code null} if that attempt was answered.
 	 */
 	private @Nullable LockBackendException failure;
 
 	/**
-	 * How many attempts the store could grant the key to.
+	 * The number of attempts that the store could grant the key to.
 	 */
 	private long number;
 
 	/**
-	 * The lease of a grant to the last attempt, which counts from before that was sent;
-	 * {@code null} if the key may not be granted to it.
+	 * The lease of a grant to the last attempt, which counts from before the attempt was
+	 * sent; {@code null} if the key may not be granted to the attempt.
 	 */
 	private @Nullable Lease grantable;
 
 	private boolean wasBusy;
 
 	/**
-	 * Whether an attempt has failed while its thread was interrupted.
+	 * {@code true} once an attempt has failed while its thread was interrupted.
 	 */
 	private boolean brokenOff;
 
@@ -140,7 +144,7 @@ final class KeyAcquisition implements Acquisition {
 
 	/**
 	 * The start of the slice that continues with this claim. If there is none, a slice
-	 * begins when the answer has arrived, so that a slow store does not use it up.
+	 * begins when the answer has arrived, so that a slow store does not use up the slice.
 	 */
 	private OptionalLong sliceStart = OptionalLong.empty();
 
@@ -155,7 +159,8 @@ final class KeyAcquisition implements Acquisition {
 				|| (options.permits() > 1 && !(wait.isAllowed() && engine.queue.isBusy(queueKey)));
 		Loan loan = (options.mayBeHandedOver() && !wait.isAsync()) ? engine.queue.borrow(queueKey) : null;
 		if (loan != null || this.outOfTurn) {
-			// Before the key is taken, after which nothing may fail until it is kept.
+			// Made before the key is taken. Once the key is taken, nothing may fail until
+			// the hold is kept.
 			this.entry = QueueEntry.beside(engine.queue, queueKey, wait);
 			this.ended = loan != null && borrow(loan);
 			if (this.ended || this.outOfTurn) {
@@ -199,7 +204,7 @@ final class KeyAcquisition implements Acquisition {
 	}
 
 	/**
-	 * Advances.
+	 * Advances the request.
 	 * @throws LockBackendException if the store failed, or the engine was stopped
 	 */
 	@Override
@@ -207,7 +212,7 @@ final class KeyAcquisition implements Acquisition {
 		if (this.ended) {
 			return ENDED;
 		}
-		// A stop signals, too, but not to those that were in no queue yet.
+		// A stop signals, too, but not to requests that were in no queue yet.
 		requireServed();
 		Awaited awaited = this.awaited;
 		if (awaited == null) {
@@ -254,7 +259,7 @@ final class KeyAcquisition implements Acquisition {
 		boolean failed = this.holds == null;
 		try {
 			if (failed && this.number > 0) {
-				// Whoever comes next takes back what was granted.
+				// The next request or withdrawal takes back what was granted.
 				this.entry.queue().gaveUp(this.claim.owner());
 			}
 			if (failed && this.unsettled) {
@@ -269,7 +274,7 @@ final class KeyAcquisition implements Acquisition {
 				this.engine.queue.abandon(this.entry, this.engine.handOver::abandon);
 			}
 			else if (!this.options.isAlone()) {
-				// The next one asks at once.
+				// The next request asks at once.
 				this.entry.leave();
 			}
 		}
@@ -293,16 +298,17 @@ final class KeyAcquisition implements Acquisition {
 	}
 
 	/**
-	 * If there is only a withdrawal ahead, which takes one command, a request that has
-	 * asked for nothing yet lets it end: the lock may be free.
+	 * Returns whether the request lets a withdrawal end although the time is over. If
+	 * only a withdrawal is ahead, which takes one command, a request that has asked for
+	 * nothing yet lets the withdrawal end: the lock may be free.
 	 */
 	private boolean awaitsWithdrawal() {
 		return this.entry.followsWithdrawal && this.wait.mayBeLate();
 	}
 
 	/**
-	 * Its turn has come, or the key was held or queued for here in all that time, or a
-	 * stop has given a nudge.
+	 * Advances a request whose turn has come, or for which the key was held or queued for
+	 * here in all that time, or to which a stop has given a nudge.
 	 */
 	private long turn(boolean nudged) throws InterruptedException {
 		if (nudged && !this.entry.isCurrent()) {
@@ -313,7 +319,8 @@ final class KeyAcquisition implements Acquisition {
 			this.wait.busyLocally(this.engine.queue.holder(this.entry.queueKey));
 		}
 		if (late) {
-			// If it is late, a second command of a store that fails is not waited for.
+			// A request that is late does not wait for a second command of a store that
+			// fails.
 			requireNoFailure(this.entry.queue().failure);
 		}
 		if (!nudged && this.entry.followsWithdrawal && !this.wait.isBusy()) {
@@ -327,8 +334,8 @@ final class KeyAcquisition implements Acquisition {
 	}
 
 	/**
-	 * Fails if the store failed for those that the request queued behind: it must not be
-	 * told that the lock is busy.
+	 * Fails if the store failed for the requests that this request queued behind: the
+	 * caller must not be told that the lock is busy.
 	 */
 	private void requireNoFailure(@Nullable LockBackendException failure) {
 		if (failure != null) {
@@ -350,13 +357,13 @@ final class KeyAcquisition implements Acquisition {
 	}
 
 	/**
-	 * Takes the key that was left to this request, or the one that was granted to it, or
-	 * asks. Waits for a borrower to return it.
+	 * Takes the key that was left to this request, or the key that was granted to this
+	 * request, or asks the store. Waits for a borrower to return the key.
 	 */
 	private long round() throws InterruptedException {
 		HandOver handOver = this.engine.handOver;
 		Ownership left = this.entry.inherited();
-		// One that had nobody before it was left a key that has stayed here.
+		// A request that had no other before it was left a key that has stayed here.
 		boolean kept = this.entry.wasFirst();
 		while (left != null && handOver.leases().isStillOwned(left) && (kept || !this.wait.isOver())) {
 			Hold hold = handOver.take(left, this.entry, this.options, kept);
@@ -364,13 +371,13 @@ final class KeyAcquisition implements Acquisition {
 				return end(hold, true);
 			}
 			Moment sent = Moment.now(this.engine.time);
-			Claim claim = nextClaim(sent); // Before the key is taken, since it may fail.
+			Claim claim = nextClaim(sent); // May fail, so before the key is taken.
 			if (handOver.takeToPass(left)) {
 				return attempt(sent, claim, left);
 			}
 			this.entry.reclaim();
 			if (left.isHeld()) {
-				requireServed(); // A stop signals only to those that wait for it.
+				requireServed(); // A stop signals only to waiting requests.
 				if (this.wait.isOver()) {
 					this.wait.busyLocally(left.owner());
 					return ENDED;
@@ -402,7 +409,7 @@ final class KeyAcquisition implements Acquisition {
 	 */
 	private long attempt(Moment sent, Claim claim, @Nullable Ownership left) throws InterruptedException {
 		boolean unsettledBefore = this.unsettled;
-		this.unsettled = true; // Until the answer is read.
+		this.unsettled = true; // Set until the answer is read.
 		this.wait.beginAttempt();
 		AcquireResult answer;
 		try {
@@ -427,16 +434,17 @@ final class KeyAcquisition implements Acquisition {
 		}
 		this.wasBusy = true;
 		// A pass whose answer was lost continues with its slice. This attempt was
-		// answered, and the key is busy, so that slice is over.
+		// answered, and the key is busy,
+		// so that slice is over.
 		this.sliceStart = OptionalLong.empty();
 		polls().busy(answer);
 		return pause();
 	}
 
 	/**
-	 * Asks an owner that may only keep the key to give it back. Another JVM is asked by
-	 * the store, in an attempt that registers; this one here, since the store does not
-	 * know whether the key is used.
+	 * Asks an owner that may only keep the key to give the key back. The store asks an
+	 * owner of another JVM, in an attempt that registers. This JVM asks an owner of its
+	 * own, since the store does not know whether the key is used.
 	 * @return whether nobody may be using the key
 	 */
 	private boolean recall(@Nullable Holder holder) {
@@ -448,9 +456,9 @@ final class KeyAcquisition implements Acquisition {
 	}
 
 	/**
-	 * Whether to register as a waiter. An attempt that registers also recognises a grant
-	 * that was not heard of, and a reservation for a request that waited here before. A
-	 * request that will probably have to wait registers at once.
+	 * Returns whether the next attempt registers as a waiter. An attempt that registers
+	 * also recognises a grant that was not heard of, and a reservation for a request that
+	 * waited here before. A request that will probably have to wait registers at once.
 	 */
 	private boolean registers() {
 		KeyQueue queue = this.entry.queue();
@@ -459,8 +467,9 @@ final class KeyAcquisition implements Acquisition {
 	}
 
 	/**
-	 * Whether it will probably have to wait for the key. Out of turn it must not
-	 * register: the place of this JVM in the store is that of the current entry.
+	 * Returns whether the request will probably have to wait for the key. A request out
+	 * of turn must not register: the place of this JVM in the store is that of the
+	 * current entry.
 	 */
 	private boolean willHaveToWait() {
 		return !this.outOfTurn && this.engine.queue.isContended(key()) && (isGranted() || this.options.permits() > 1);
@@ -471,7 +480,8 @@ final class KeyAcquisition implements Acquisition {
 	}
 
 	/**
-	 * The claim of the next attempt, which names all that may have the key in its place.
+	 * Returns the claim of the next attempt, which names all owners that may have the key
+	 * in place of this one.
 	 */
 	private Claim nextClaim(Moment sent) {
 		Claim claim = this.claim;
@@ -486,8 +496,9 @@ final class KeyAcquisition implements Acquisition {
 	}
 
 	private AcquireResult pass(Ownership passing, Claim claim, Moment sent) {
-		// Also if the key is released for a slice and no place is kept: a request that
-		// counts as registered pauses before it asks again.
+		// Set also if the key is released for a slice and no place is kept: a request
+		// that counts as registered
+		// pauses before the request asks again.
 		this.entry.queue().registered = true;
 		boolean yields = this.engine.handOver.isSliceOver(passing, sent);
 		this.sliceStart = yields ? OptionalLong.empty() : OptionalLong.of(passing.sliceStart());
@@ -505,13 +516,14 @@ final class KeyAcquisition implements Acquisition {
 	}
 
 	/**
-	 * A client may break a command off if its thread is interrupted. A request that is
-	 * not interruptible asks once more at once, also if it may not wait.
+	 * Decides how the request goes on after an attempt that failed. A client may break a
+	 * command off if the thread is interrupted. A request that is not interruptible asks
+	 * once more at once, even if the request may not wait.
 	 */
 	private long failed(LockBackendException failure, boolean unsettledBefore) throws InterruptedException {
 		this.failure = failure;
 		if (!Thread.currentThread().isInterrupted()) {
-			this.entry.queue().failure = failure; // Else it is our failure alone.
+			this.entry.queue().failure = failure; // Else this request alone failed.
 		}
 		if (failure.isNotCarriedOut()) {
 			this.unsettled = unsettledBefore;
@@ -531,9 +543,9 @@ final class KeyAcquisition implements Acquisition {
 	}
 
 	/**
-	 * If the key is reserved for a fair request of this JVM, the notification of that
-	 * request may have got lost, or the request has given up. If it is owned by one that
-	 * still waits, the answer to that got lost.
+	 * Wakes a fair request of this JVM that the key is reserved for: the notification of
+	 * that request may have got lost, or the request has given up. Also wakes a fair
+	 * request that owns the key and still waits: the answer to that request got lost.
 	 */
 	private void wakeTicket(@Nullable Holder holder) {
 		if (holder != null && !this.engine.instance.findsItself(holder.name())
@@ -563,7 +575,7 @@ final class KeyAcquisition implements Acquisition {
 		}
 		Moment now = Moment.now(this.engine.time);
 		if (lease.left(now) < lease.nanos() / 2) {
-			return null; // Asking gives a full one.
+			return null; // The store gives a full lease to a request that asks.
 		}
 		this.wasBusy = true;
 		this.failure = null;
@@ -578,7 +590,7 @@ final class KeyAcquisition implements Acquisition {
 	 */
 	private @Nullable Hold begin(Lease lease, long begin, OptionalLong fencingToken) {
 		boolean unsettledBefore = this.unsettled;
-		this.unsettled = true; // Until it is guarded.
+		this.unsettled = true; // Set until the hold is guarded.
 		if (this.options.fenced() && fencingToken.isEmpty()) {
 			throw LockBackendException
 				.of("Lock '" + LockException.printable(key()) + "' was requested as fenced, but "
@@ -598,12 +610,13 @@ final class KeyAcquisition implements Acquisition {
 				.build();
 			return null;
 		}
-		// Before it is guarded: from then on a loss lets the next request in.
+		// Done before the hold is guarded: from then on a loss lets the next request in.
 		takeFromOthers(ownership);
 		Hold hold = this.engine.handOver.begin(ownership, this.entry, this.options, fencingToken);
 		this.engine.queue.acquired(key(), this.wasBusy);
 		if (this.wasBusy && ownership.keepTime() > 0) {
-			// Others may have asked before, and tell only whom they have found.
+			// Others may have asked before this owner got the key, and tell only the
+			// owner that they have found.
 			this.entry.queue().recalled = ownership.owner();
 		}
 		this.unsettled = unsettledBefore;
@@ -611,8 +624,8 @@ final class KeyAcquisition implements Acquisition {
 	}
 
 	/**
-	 * This request has the key, so it has to be taken from others that may have been
-	 * granted it.
+	 * Takes the key from other owners that may have been granted the key, since this
+	 * request has the key.
 	 */
 	private void takeFromOthers(Ownership ownership) {
 		Set<String> unwanted = this.entry.acquired(ownership.owner());
@@ -622,9 +635,10 @@ final class KeyAcquisition implements Acquisition {
 	}
 
 	/**
-	 * Ends with a hold, or releases that unless its request was served all the time.
-	 * @param inherited whether it was handed over, so that others may have been granted
-	 * the key
+	 * Ends with a hold, or releases the hold unless the engine served the request all the
+	 * time.
+	 * @param inherited whether the key was handed over, so that others may have been
+	 * granted the key
 	 */
 	private long end(Hold hold, boolean inherited) {
 		try {
@@ -644,7 +658,8 @@ final class KeyAcquisition implements Acquisition {
 	}
 
 	/**
-	 * Ends because the store has said that the key is busy, or fails if it has not.
+	 * Ends because the store has said that the key is busy, or fails if the store has not
+	 * said so.
 	 */
 	private long busy() {
 		LockBackendException failure = this.failure;
@@ -699,9 +714,9 @@ final class KeyAcquisition implements Acquisition {
 			Instance instance, Lifecycle lifecycle, EngineTime time) {
 
 		/**
-		 * Begins to acquire a key: enters the local queue, or stands beside it. Does not
-		 * wait, and asks nothing of the store.
-		 * @param era when the request was made, and served
+		 * Begins to acquire a key: enters the local queue, or stands beside the queue.
+		 * The method does not wait, and asks nothing of the store.
+		 * @param era the era in which the request was made, and served
 		 */
 		KeyAcquisition begin(String key, HoldOptions options, Wait wait, String owner, int era) {
 			Claim claim = options.claim(key, owner, this.instance.exclusive());

@@ -18,43 +18,45 @@ import io.github.distributedlock.backend.Waiter;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The requests of this JVM for one key, in the order of their arrival, and what the store
- * may have sent to them or granted without their knowing.
+ * Holds the requests of this JVM for one key in the order of their arrival, with what the
+ * store may have sent to them or granted to them unknown to them.
  * <p>
  * Invariants: the current entry and the waiting entries are guarded by the
- * {@link LocalQueue}'s step for the key; wake-ups and grants are guarded by this. An
- * owner to which the store has granted the key, or may yet, is the owner of the current
- * request, or is held, or is unwanted. So the next request or withdrawal names it. An
- * owner that is held is never unwanted, since a command that names an unwanted owner
- * takes the key from it. Only the thread of a request decides whether the request accepts
- * a grant or gives up.
+ * {@link LocalQueue}'s step for the key. Wake-ups and grants are guarded by this object.
+ * An owner to which the store has granted the key, or may yet grant the key, is the owner
+ * of the current request, or is held, or is unwanted. So the next request or withdrawal
+ * names that owner. An owner that is held is never unwanted, since a command that names
+ * an unwanted owner takes the key from that owner. Only the thread of a request decides
+ * whether the request accepts a grant or gives up.
  */
 final class KeyQueue {
 
 	/**
-	 * Those behind the current one; {@code null} until there is one.
+	 * Requests that wait behind the current one, oldest first; {@code null} until there
+	 * is one.
 	 */
 	private @Nullable Deque<QueueEntry> waiting;
 
 	/**
-	 * Wake-ups that no request has consumed yet; {@code null} until there is one, or a
-	 * request that waits for one. Guarded by this.
+	 * Wake-ups that no request has consumed yet; {@code null} until there is a wake-up,
+	 * or a request that waits for one. Guarded by this.
 	 */
 	private @Nullable Semaphore wakeUps;
 
 	/**
-	 * How many of them no notification of the store has caused. Guarded by this.
+	 * The number of wake-ups that no notification of the store has caused. Guarded by
+	 * this.
 	 */
 	private int nudges;
 
 	/**
-	 * The owner that has the key, or had it last. Guarded by this.
+	 * The owner that has the key, or had the key last. Guarded by this.
 	 */
 	private @Nullable String held;
 
 	/**
-	 * Owners of requests that have ended, and those that were heard of and not accepted.
-	 * Guarded by this.
+	 * Owners of requests that have ended, and owners whose grants were heard of and not
+	 * accepted. Guarded by this.
 	 */
 	private Set<String> unwanted = Set.of();
 
@@ -69,14 +71,15 @@ final class KeyQueue {
 	volatile QueueEntry current;
 
 	/**
-	 * Whether requests wait behind the current one: one that comes just now may be
-	 * missed. May be read by any thread.
+	 * {@code true} while requests wait behind the current one. May be read by any thread,
+	 * which may miss a request that comes just now.
 	 */
 	volatile boolean crowded;
 
 	/**
-	 * Whether the store may know this JVM as a waiter; the current entry inherits that.
-	 * To be set before a registration is sent: it counts even if no answer comes.
+	 * {@code true} if the store may know this JVM as a waiter; the next current entry
+	 * inherits the flag. To be set before a registration is sent, since a registration
+	 * counts even if no answer comes.
 	 */
 	volatile boolean registered;
 
@@ -86,7 +89,7 @@ final class KeyQueue {
 	volatile @Nullable String recalled;
 
 	/**
-	 * What the store's last answer was, if it was a failure.
+	 * The failure that the store answered last; {@code null} if the last answer was none.
 	 */
 	volatile @Nullable LockBackendException failure;
 
@@ -96,7 +99,7 @@ final class KeyQueue {
 	}
 
 	/**
-	 * Describes the requests that wait here, one that asks the store included.
+	 * Describes the requests that wait here, including a request that asks the store.
 	 */
 	EngineSnapshot.Queue describe() {
 		boolean currentWaits = !this.current.withdrawal && this.current.owner == null;
@@ -113,7 +116,7 @@ final class KeyQueue {
 	}
 
 	/**
-	 * Whether no request has the key or waits for it.
+	 * Returns whether no request has the key or waits for the key.
 	 */
 	boolean isUnused() {
 		boolean noRequest = this.current.withdrawal || (this.current.isKept() && !this.current.isLent());
@@ -130,7 +133,8 @@ final class KeyQueue {
 	}
 
 	/**
-	 * Lets a request go that waits, if it does.
+	 * Removes a request from those that wait.
+	 * @return {@code false} if the request does not wait here
 	 */
 	boolean remove(QueueEntry entry) {
 		return this.waiting != null && this.waiting.remove(entry);
@@ -138,9 +142,9 @@ final class KeyQueue {
 
 	/**
 	 * Puts a request in the place of a withdrawal that the store has not heard of, or
-	 * leaves it a key that has stayed here.
-	 * @return {@code false} if it is too late for that, or the request may not have the
-	 * key
+	 * leaves to the request a key that has stayed here.
+	 * @return {@code false} if the withdrawal or the key is taken already, or the request
+	 * may not have the key
 	 */
 	boolean takeOver(QueueEntry entry) {
 		Ownership kept = this.current.inherited();
@@ -168,7 +172,8 @@ final class KeyQueue {
 	}
 
 	/**
-	 * Makes the next entry the current one, or a withdrawal if the store may know of us.
+	 * Makes the next entry the current one. Without a next entry, a withdrawal becomes
+	 * the current entry if the store may know of this JVM.
 	 * @return {@code false} if there is neither
 	 */
 	boolean next() {
@@ -192,10 +197,10 @@ final class KeyQueue {
 	}
 
 	/**
-	 * Makes the next entry the current one, and leaves a key to it.
-	 * @param keeping under which the key stays here if there is none; {@code null} if it
-	 * does not
-	 * @return {@code false} if there is none that may have it, and it does not stay
+	 * Makes the next entry the current one, and leaves a key to that entry.
+	 * @param keeping the entry under which the key stays here if no entry waits;
+	 * {@code null} if the key does not stay
+	 * @return {@code false} if no entry may have the key, and the key does not stay
 	 */
 	boolean handOver(Ownership ownership, BooleanSupplier vacated, @Nullable QueueEntry keeping) {
 		QueueEntry next = (this.waiting != null) ? this.waiting.peek() : null;
@@ -218,7 +223,7 @@ final class KeyQueue {
 	}
 
 	/**
-	 * Lets every request here check whether the engine still serves it.
+	 * Lets every request here check whether the engine still serves that request.
 	 */
 	void nudge() {
 		if (this.current.owner == null) {
@@ -243,7 +248,8 @@ final class KeyQueue {
 	}
 
 	/**
-	 * The wake-ups of the current entry, those that came before its turn included.
+	 * Returns the wake-ups of the current entry, including those that came before the
+	 * turn of the entry.
 	 */
 	synchronized Semaphore wakeUps() {
 		if (this.wakeUps == null) {
@@ -257,7 +263,7 @@ final class KeyQueue {
 	}
 
 	/**
-	 * Forgets the wake-ups that have come until now: one is as good as many.
+	 * Forgets the wake-ups that have come until now: one wake-up is as good as many.
 	 */
 	synchronized void forgetWakeUps() {
 		this.nudges = 0;
@@ -267,11 +273,12 @@ final class KeyQueue {
 	}
 
 	/**
-	 * The store has granted the key to an owner.
-	 * @return {@code false} if it has to be released, since another owner has the key
+	 * Takes notice that the store has granted the key to an owner.
+	 * @return {@code false} if the grant has to be released, since another owner has the
+	 * key
 	 */
 	boolean granted(ReleaseNotification grant, String owner) {
-		// The entry says first who has the key, and this only then.
+		// The entry tells first who has the key. This queue tells only afterwards.
 		String holder = this.current.owner;
 		if (holder != null) {
 			return holder.equals(owner) || isHeld(owner);
@@ -296,7 +303,8 @@ final class KeyQueue {
 	}
 
 	/**
-	 * The grant that was heard of last, which then counts no more as heard.
+	 * Returns the grant that was heard of last. Afterwards that grant no longer counts as
+	 * heard.
 	 */
 	synchronized @Nullable ReleaseNotification takeGrant() {
 		ReleaseNotification latest = this.granted;
@@ -305,7 +313,8 @@ final class KeyQueue {
 	}
 
 	/**
-	 * An owner may have been granted the key, or be yet, but does not want it any more.
+	 * Notes an owner that does not want the key any more, but that the store may have
+	 * granted the key, or may yet grant the key.
 	 */
 	synchronized void gaveUp(String owner) {
 		Set<String> more = new HashSet<>(this.unwanted);
@@ -314,16 +323,16 @@ final class KeyQueue {
 	}
 
 	/**
-	 * Owners that may have been granted the key, and do not want it.
+	 * Returns owners that may have been granted the key, and do not want the key.
 	 */
 	synchronized Set<String> unwanted() {
 		return this.unwanted;
 	}
 
 	/**
-	 * A command was answered that has taken the key from these owners, if one of them had
-	 * it. They are not unwanted any more, except one whose grant was heard of meanwhile:
-	 * it may have got the key since.
+	 * Takes notice that a command was answered which has taken the key from these owners,
+	 * if one of them had the key. These owners are not unwanted any more, except an owner
+	 * whose grant was heard of meanwhile: that owner may have got the key since.
 	 */
 	synchronized void settled(Set<String> owners) {
 		if (!owners.isEmpty()) {
@@ -335,8 +344,8 @@ final class KeyQueue {
 	}
 
 	/**
-	 * The current request's owner has the key, and holds it from now on; the store has
-	 * forgotten the registration with it.
+	 * Takes notice that the current request's owner has the key, and holds the key from
+	 * now on. With that, the store has forgotten the registration.
 	 * @return the unwanted owners, which are now the caller's business
 	 */
 	synchronized Set<String> acquired(String owner) {
@@ -345,7 +354,7 @@ final class KeyQueue {
 		this.granted = null;
 		this.held = owner;
 		if (this.unwanted.isEmpty()) {
-			return this.unwanted; // Mostly, and then nothing is made.
+			return this.unwanted; // The usual case, in which no set is made.
 		}
 		settled(Set.of(owner));
 		Set<String> rest = this.unwanted;
@@ -354,7 +363,7 @@ final class KeyQueue {
 	}
 
 	/**
-	 * A withdrawal has ended, which has named these owners.
+	 * Takes notice that a withdrawal has ended, which has named these owners.
 	 */
 	void withdrawn(Set<String> owners) {
 		settled(owners);
@@ -363,24 +372,26 @@ final class KeyQueue {
 	}
 
 	/**
-	 * A local queue: the key, and the waiter that its requests are in the store. The
-	 * exclusive requests of this JVM are one waiter, its shared requests are another, and
-	 * each fair request is one of its own.
+	 * Identifies a local queue by the key, and by the waiter that the requests of the
+	 * queue are in the store. The exclusive requests of this JVM are one waiter, the
+	 * shared requests of this JVM are another, and each fair request is a waiter of its
+	 * own.
 	 *
 	 * @param key the key
-	 * @param waiter as it is {@linkplain Claim#waiter() registered}
+	 * @param waiter the waiter as {@linkplain Claim#waiter() registered}
 	 */
 	record QueueKey(String key, Waiter waiter) {
 
 		/**
-		 * That of the requests that a claim is one of.
+		 * Returns the identity of the queue of the request that makes a claim.
 		 */
 		static QueueKey of(Claim claim) {
 			return new QueueKey(claim.key(), claim.waiter());
 		}
 
 		/**
-		 * What an owner may have claimed as this waiter, as far as it takes to undo that.
+		 * Returns a claim that an owner may have made as this waiter, with no more than
+		 * is needed to undo the claim.
 		 */
 		Claim claim(String owner) {
 			return new Claim(this.key, owner, this.waiter, Duration.ofMillis(1), false,
