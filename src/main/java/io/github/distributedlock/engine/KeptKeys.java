@@ -155,9 +155,8 @@ final class KeptKeys {
 		return this.inVain.getAndUpdate(slot(ownership), (left) -> Math.max(0, left - 1)) > 0;
 	}
 
-	private static int slot(Ownership ownership) {
-		int hash = ownership.key().hashCode();
-		return (hash ^ (hash >>> 16)) & 1023;
+	private int slot(Ownership ownership) {
+		return LocalQueue.hash(ownership.key()) & (this.inVain.length() - 1);
 	}
 
 	/**

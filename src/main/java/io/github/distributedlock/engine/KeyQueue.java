@@ -204,10 +204,8 @@ final class KeyQueue {
 	 */
 	boolean handOver(Ownership ownership, BooleanSupplier vacated, @Nullable QueueEntry keeping) {
 		QueueEntry next = (this.waiting != null) ? this.waiting.peek() : null;
-		if ((next != null) ? !next.inherits : (keeping == null)) {
-			return false;
-		}
-		if (!vacated.getAsBoolean()) {
+		boolean mayHaveIt = (next != null) ? next.inherits : (keeping != null);
+		if (!mayHaveIt || !vacated.getAsBoolean()) {
 			return false;
 		}
 		if (next != null) {

@@ -260,7 +260,10 @@ final class LocalQueue {
 		return isContended(queueKey.key()) || (queue != null && queue.registered);
 	}
 
-	private static int hash(String key) {
+	/**
+	 * Returns the hash of a key, whose lower bits choose a place in a table.
+	 */
+	static int hash(String key) {
 		int hash = key.hashCode();
 		return (hash ^ (hash >>> 16)) | 1 << 31; // Not 0, which stands for no hash.
 	}

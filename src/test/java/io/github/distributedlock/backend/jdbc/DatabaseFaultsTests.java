@@ -347,11 +347,11 @@ class DatabaseFaultsTests {
 				statement.execute("select * from distributed_lock for update");
 				AtomicBoolean cut = new AtomicBoolean();
 				CompletableFuture<Boolean> fails = CompletableFuture.supplyAsync(() -> {
-					boolean failed = fails(() -> store.acquire(claim));
-					while (failed && !cut.get()) {
-						failed = fails(() -> store.acquire(claim)); // It had no
-																	// connection.
+					boolean failed;
+					do { // A request that gets no connection fails, and is made again.
+						failed = fails(() -> store.acquire(claim));
 					}
+					while (failed && !cut.get());
 					return failed;
 				}, this.threads);
 				Awaitility.with()
