@@ -1,5 +1,7 @@
 package com.example.locks;
 
+import java.time.Duration;
+
 import io.github.distributedlock.tck.SharedContractTests;
 
 /**
@@ -11,6 +13,11 @@ class TableLocksOrderTests extends SharedContractTests {
 	@Override
 	protected TableLocks backend(String store) {
 		return new TableLocks(JdbcLocksTests.database());
+	}
+
+	@Override
+	protected Duration silence() {
+		return Duration.ofMillis(1500);
 	}
 
 }

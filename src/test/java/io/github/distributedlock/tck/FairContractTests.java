@@ -27,8 +27,9 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 abstract class FairContractTests extends ContractBench {
 
 	/**
-	 * After how long the store takes a silent waiter for dead.
-	 * @return the time, a second unless said otherwise
+	 * Returns after how long the store takes a silent waiter for dead. The tests wait for
+	 * that long: if the store takes longer, the tests of dead waiters fail now and then.
+	 * @return the time, a second unless a store's tests override this method
 	 */
 	protected Duration silence() {
 		return Duration.ofSeconds(1);
