@@ -15,14 +15,14 @@ public final class LockBackendException extends LockException {
 
 	private final boolean retryable;
 
-	private final boolean notCarriedOut;
+	private final boolean withoutEffect;
 
 	private final boolean stopped;
 
 	private LockBackendException(Builder builder) {
 		super(builder.problem, builder.remedy, List.of(), builder.cause);
 		this.retryable = builder.retryable;
-		this.notCarriedOut = builder.notCarriedOut;
+		this.withoutEffect = builder.withoutEffect;
 		this.stopped = builder.stopped;
 	}
 
@@ -45,12 +45,12 @@ public final class LockBackendException extends LockException {
 	}
 
 	/**
-	 * Returns whether the store has certainly not carried out the step, so that nothing
-	 * has to be undone.
+	 * Returns whether the step was certainly without effect, so that nothing has to be
+	 * undone.
 	 * @return {@code false} if the store may have carried out the step
 	 */
-	public boolean isNotCarriedOut() {
-		return this.notCarriedOut;
+	public boolean isWithoutEffect() {
+		return this.withoutEffect;
 	}
 
 	/**
@@ -73,7 +73,7 @@ public final class LockBackendException extends LockException {
 
 		private boolean retryable;
 
-		private boolean notCarriedOut;
+		private boolean withoutEffect;
 
 		private boolean stopped;
 
@@ -106,13 +106,13 @@ public final class LockBackendException extends LockException {
 		}
 
 		/**
-		 * Sets whether the store has certainly not carried out the step: the store said
-		 * so, or could not even be asked.
-		 * @param notCarriedOut {@code true} if this is certain; not by default
+		 * Sets whether the step was certainly without effect: the store said so, or could
+		 * not even be asked.
+		 * @param withoutEffect {@code true} if this is certain; not by default
 		 * @return this builder
 		 */
-		public Builder notCarriedOut(boolean notCarriedOut) {
-			this.notCarriedOut = notCarriedOut;
+		public Builder withoutEffect(boolean withoutEffect) {
+			this.withoutEffect = withoutEffect;
 			return this;
 		}
 

@@ -13,7 +13,7 @@ class LockBackendExceptionTests {
 		assertThat(failure.problem()).isEqualTo("the store is down");
 		assertThat(failure.remedy()).isEmpty();
 		assertThat(failure.isRetryable()).isFalse();
-		assertThat(failure.isNotCarriedOut()).isFalse();
+		assertThat(failure.isWithoutEffect()).isFalse();
 	}
 
 	@Test
@@ -22,14 +22,14 @@ class LockBackendExceptionTests {
 		LockBackendException failure = LockBackendException.of("out of memory")
 			.remedy("raise maxmemory")
 			.retryable(true)
-			.notCarriedOut(true)
+			.withoutEffect(true)
 			.cause(cause)
 			.build();
 		assertThat(failure).hasMessage("out of memory (raise maxmemory)").hasCause(cause);
 		assertThat(failure.problem()).isEqualTo("out of memory");
 		assertThat(failure.remedy()).hasValue("raise maxmemory");
 		assertThat(failure.isRetryable()).isTrue();
-		assertThat(failure.isNotCarriedOut()).isTrue();
+		assertThat(failure.isWithoutEffect()).isTrue();
 	}
 
 }

@@ -53,7 +53,7 @@ record LockDefinition(AnnotatedMethod annotated, RequestTemplate template, Strin
 			store.accept(this.template.prototype());
 		}
 		catch (LockBackendException ex) {
-			if (ex.isRetryable() || !ex.isNotCarriedOut()) {
+			if (ex.isRetryable() || !ex.isWithoutEffect()) {
 				throw ex;
 			}
 			// The refusal has no cause: Spring Boot would report the cause in place of

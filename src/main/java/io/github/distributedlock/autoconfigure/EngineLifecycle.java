@@ -67,7 +67,7 @@ final class EngineLifecycle implements SmartLifecycle {
 			this.backend.check();
 		}
 		catch (LockBackendException ex) {
-			if (ex.isNotCarriedOut() && !ex.isRetryable()) {
+			if (ex.isWithoutEffect() && !ex.isRetryable()) {
 				throw ex;
 			}
 			logger.warn("{}. The application starts, and its first lock asks again: until the store answers, a request"
@@ -95,13 +95,13 @@ final class EngineLifecycle implements SmartLifecycle {
 			this.backend.checkSupport(request);
 		}
 		catch (LockBackendException ex) {
-			String others = (ex.isNotCarriedOut() && !ex.isRetryable()) ? othersFor(request) : "";
+			String others = (ex.isWithoutEffect() && !ex.isRetryable()) ? othersFor(request) : "";
 			if (others.isEmpty()) {
 				throw ex;
 			}
 			throw LockBackendException.of(ex.problem())
 				.remedy(others + ex.remedy().map((remedy) -> ", or " + remedy).orElse(""))
-				.notCarriedOut(true)
+				.withoutEffect(true)
 				.build();
 		}
 	}

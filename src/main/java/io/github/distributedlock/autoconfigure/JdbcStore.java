@@ -83,7 +83,7 @@ final class JdbcStore implements StorePool, DisposableBean {
 	}
 
 	private static LockBackendException refusal(String problem, String remedy) {
-		return LockBackendException.of(problem).remedy(remedy).notCarriedOut(true).build();
+		return LockBackendException.of(problem).remedy(remedy).withoutEffect(true).build();
 	}
 
 	private static int requireEnough(int size) {

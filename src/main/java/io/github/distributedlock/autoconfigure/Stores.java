@@ -205,7 +205,7 @@ final class Stores {
 	}
 
 	private static LockBackendException refusal(String problem, String remedy) {
-		return LockBackendException.of(problem).remedy(remedy).notCarriedOut(true).build();
+		return LockBackendException.of(problem).remedy(remedy).withoutEffect(true).build();
 	}
 
 	/**

@@ -40,7 +40,7 @@ final class SwitchedOffLock implements DistributedLock {
 						+ " was requested as fenced, but locks are switched off"
 						+ " (distributed-lock.enabled=false), and only a store can give a fencing token")
 				.remedy("switch the locks on again, or do without the method until then")
-				.notCarriedOut(true)
+				.withoutEffect(true)
 				.build();
 		}
 		Handle handle = new Handle(request.keys(), new AtomicBoolean());

@@ -110,7 +110,7 @@ final class TableInitializer extends DataSourceScriptDatabaseInitializer {
 								+ NestedExceptionUtils.getMostSpecificCause(ex).getMessage())
 						.remedy("run this statement as a user that may, and set"
 								+ " distributed-lock.jdbc.initialize-schema=never:\n" + schema + statement)
-						.notCarriedOut(true)
+						.withoutEffect(true)
 						.cause(ex)
 						.build();
 				}

@@ -11,14 +11,14 @@ import org.jspecify.annotations.Nullable;
  * @param acquired whether the claim's owner has the key now
  * @param holder the holder in whose favour the key is busy, {@code null} if the claim's
  * owner has the key, or the store did not name a holder
- * @param left after how long a busy key is free, unless the lease is renewed or the key
- * changes hands; {@code null} if the claim's owner has the key, or the store did not say
- * how long
+ * @param remaining after how long a busy key is free, unless the lease is renewed or the
+ * key changes hands; {@code null} if the claim's owner has the key, or the store did not
+ * say how long
  * @param fencingToken the fencing token of a fenced claim; empty if the claim is not
  * fenced, or the key is busy
  * @since 1.0
  */
-public record AcquireResult(boolean acquired, @Nullable Holder holder, @Nullable Duration left,
+public record AcquireResult(boolean acquired, @Nullable Holder holder, @Nullable Duration remaining,
 		OptionalLong fencingToken) {
 
 	/**
@@ -54,12 +54,12 @@ public record AcquireResult(boolean acquired, @Nullable Holder holder, @Nullable
 	 * Returns the answer that the key is busy.
 	 * @param holder the holder in whose favour the key is busy, {@code null} if that is
 	 * not known
-	 * @param left in how long the key is free if nothing else happens, {@code null} if
-	 * that is not known
+	 * @param remaining in how long the key is free if nothing else happens, {@code null}
+	 * if that is not known
 	 * @return the answer
 	 */
-	public static AcquireResult busy(@Nullable Holder holder, @Nullable Duration left) {
-		return new AcquireResult(false, holder, left, OptionalLong.empty());
+	public static AcquireResult busy(@Nullable Holder holder, @Nullable Duration remaining) {
+		return new AcquireResult(false, holder, remaining, OptionalLong.empty());
 	}
 
 }

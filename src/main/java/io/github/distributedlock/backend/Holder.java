@@ -89,17 +89,17 @@ public record Holder(String name, State state, @Nullable LockMode mode) {
 	 * Describes the holder to users.
 	 * @param mode which owners may have the key together, if the holder's own mode is not
 	 * known
-	 * @param left for how long the holder still has the key or the reservation,
+	 * @param remaining for how long the holder still has the key or the reservation,
 	 * {@code null} if that is not known
 	 * @return the description
 	 */
-	public LockStatus.Holder describe(LockMode mode, @Nullable Duration left) {
+	public LockStatus.Holder describe(LockMode mode, @Nullable Duration remaining) {
 		LockStatus.State described = switch (this.state) {
 			case OWNER -> LockStatus.State.HELD;
 			case RESERVATION -> LockStatus.State.RESERVED;
 			case EXPIRING -> LockStatus.State.EXPIRING;
 		};
-		return new LockStatus.Holder(this.name, described, (this.mode != null) ? this.mode : mode, left);
+		return new LockStatus.Holder(this.name, described, (this.mode != null) ? this.mode : mode, remaining);
 	}
 
 	/**

@@ -48,8 +48,8 @@ import io.github.distributedlock.LockStatus;
  * command timeout. An operation throws {@link LockBackendException} if the store failed
  * or refused, never for a key that is busy. Other runtime exceptions count as a failure
  * that may pass. A step that ended with an exception may have been carried out, unless
- * the exception says that the step was {@linkplain LockBackendException#isNotCarriedOut()
- * not carried out}. The engine finds out, and repeats or undoes the step. A backend
+ * the exception says that the step was {@linkplain LockBackendException#isWithoutEffect()
+ * without effect}. The engine finds out, and repeats or undoes the step. A backend
  * retries nothing.
  *
  * @since 1.0
@@ -176,7 +176,7 @@ public interface LockBackend extends AutoCloseable {
 					.of("Lock " + LockException.printable(request.keys()) + " was requested as " + feature.word()
 							+ ", which " + getClass().getName() + " does not offer")
 					.remedy("request it without")
-					.notCarriedOut(true)
+					.withoutEffect(true)
 					.build();
 			}
 		}

@@ -243,7 +243,7 @@ public abstract class OptimisticLockBackend implements LockBackend {
 			.of("Lock '" + LockException.printable(key) + "' was changed by others " + MOST_ATTEMPTS
 					+ " times between a read and a write")
 			.retryable(true)
-			.notCarriedOut(true)
+			.withoutEffect(true)
 			.build();
 	}
 
@@ -261,7 +261,7 @@ public abstract class OptimisticLockBackend implements LockBackend {
 						+ LockException.printable(String.valueOf(ex.getMessage())))
 				.remedy("use the same version of the library everywhere; if the state was changed by hand, delete what"
 						+ " is kept of the key when nobody has the lock")
-				.notCarriedOut(true)
+				.withoutEffect(true)
 				.cause(ex)
 				.build();
 		}

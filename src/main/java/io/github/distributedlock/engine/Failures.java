@@ -185,7 +185,7 @@ final class Failures {
 		return LockBackendException.of("Lock '" + LockException.printable(key) + "' was not asked for, since " + why)
 			.remedy(remedy)
 			.retryable(true)
-			.notCarriedOut(true)
+			.withoutEffect(true)
 			.build();
 	}
 

@@ -525,7 +525,7 @@ final class KeyAcquisition implements Acquisition {
 		if (!Thread.currentThread().isInterrupted()) {
 			this.entry.queue().failure = failure; // Else this request alone failed.
 		}
-		if (failure.isNotCarriedOut()) {
+		if (failure.isWithoutEffect()) {
 			this.unsettled = unsettledBefore;
 		}
 		if (!failure.isRetryable()) {

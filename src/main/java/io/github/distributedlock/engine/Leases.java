@@ -347,11 +347,11 @@ final class Leases {
 			return null;
 		}
 		catch (LockBackendException ex) {
-			if (owned.size() > 1 && ex.isNotCarriedOut() && !ex.isRetryable()) {
+			if (owned.size() > 1 && ex.isWithoutEffect() && !ex.isRetryable()) {
 				owned.forEach((each) -> renewBatch(List.of(each)));
 				return ex;
 			}
-			owned.forEach((each) -> failed(each, !ex.isNotCarriedOut()));
+			owned.forEach((each) -> failed(each, !ex.isWithoutEffect()));
 			logger.debug("Could not renew {} locks, trying again", batch.size(), ex);
 			return ex;
 		}
@@ -438,7 +438,7 @@ final class Leases {
 			}
 		}
 		catch (LockBackendException ex) {
-			if (ex.isNotCarriedOut()) {
+			if (ex.isWithoutEffect()) {
 				ownership.endExtension(hold);
 			}
 			throw ex;

@@ -122,9 +122,9 @@ final class Polls {
 		boolean same = this.endIsKnown && Objects.equals(this.holder, answer.holder());
 		this.isRenewed = same && (this.isRenewed || now - this.end >= 0);
 		this.holder = answer.holder();
-		this.endIsKnown = answer.left() != null;
-		if (answer.left() != null) {
-			long left = Math.max(LEAST, answer.left().toNanos());
+		this.endIsKnown = answer.remaining() != null;
+		if (answer.remaining() != null) {
+			long left = Math.max(LEAST, answer.remaining().toNanos());
 			this.longestLease = same ? Math.max(this.longestLease, left) : left;
 			this.end = now + left;
 		}

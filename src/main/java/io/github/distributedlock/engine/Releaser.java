@@ -379,7 +379,7 @@ final class Releaser {
 
 		private boolean isSilent(Hold hold) {
 			LockBackendException last = this.failures.isEmpty() ? null : this.failures.get(node(hold));
-			return last != null && !last.isNotCarriedOut();
+			return last != null && !last.isWithoutEffect();
 		}
 
 		private void failed(Hold hold, RuntimeException ex) {

@@ -99,7 +99,7 @@ class SwitchedOffLockTests {
 				.withMessage("Lock [statement:a] was requested as fenced, but locks are switched off"
 						+ " (distributed-lock.enabled=false), and only a store can give a fencing token"
 						+ " (switch the locks on again, or do without the method until then)")
-				.matches((ex) -> ex.isNotCarriedOut() && !ex.isRetryable()));
+				.matches((ex) -> ex.isWithoutEffect() && !ex.isRetryable()));
 	}
 
 	@Test

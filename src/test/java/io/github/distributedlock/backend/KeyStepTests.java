@@ -122,7 +122,7 @@ class KeyStepTests {
 		waits(fair("a:1"));
 		this.store.release("k", "h:1");
 		this.store.passes(Duration.ofHours(-1));
-		assertThat(this.store.acquireOrRegister(fair("b:1")).left()).isEqualTo(RESERVATION);
+		assertThat(this.store.acquireOrRegister(fair("b:1")).remaining()).isEqualTo(RESERVATION);
 	}
 
 	@Test
@@ -197,7 +197,7 @@ class KeyStepTests {
 		this.store.conflicts = Integer.MAX_VALUE;
 		assertThatExceptionOfType(LockBackendException.class).isThrownBy(() -> this.store.acquire(claim("a:1")))
 			.matches(LockBackendException::isRetryable, "retryable")
-			.matches(LockBackendException::isNotCarriedOut, "not carried out");
+			.matches(LockBackendException::isWithoutEffect, "without effect");
 	}
 
 	@Test
@@ -216,7 +216,7 @@ class KeyStepTests {
 		List<Renewal> renewals = List.of(new Renewal("k", "a:1", LEASE.multipliedBy(2), LockMode.EXCLUSIVE),
 				new Renewal("k", "a:1", LEASE.multipliedBy(3), LockMode.EXCLUSIVE));
 		assertThatExceptionOfType(LockBackendException.class).isThrownBy(() -> this.store.renew(renewals))
-			.matches((failure) -> !failure.isNotCarriedOut(), "may be carried out");
+			.matches((failure) -> !failure.isWithoutEffect(), "may be carried out");
 	}
 
 	private static Claim claim(String owner) {

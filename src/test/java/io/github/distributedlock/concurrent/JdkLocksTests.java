@@ -243,7 +243,7 @@ class JdkLocksTests extends EngineFixture {
 		for (ThrowingCallable wayIn : List.<ThrowingCallable>of(lock::lock, lock::lockInterruptibly, lock::tryLock,
 				() -> lock.tryLock(0, TimeUnit.SECONDS))) {
 			this.backend.next("acquire", (step) -> {
-				throw LockBackendException.of("down").notCarriedOut(true).build();
+				throw LockBackendException.of("down").withoutEffect(true).build();
 			});
 			assertThatExceptionOfType(LockBackendException.class).isThrownBy(wayIn);
 			assertThatExceptionOfType(IllegalMonitorStateException.class).isThrownBy(lock::unlock);

@@ -519,7 +519,7 @@ class GrantTests extends EngineFixture {
 	}
 
 	private Duration leftInStore() {
-		return Objects.requireNonNull(this.store.acquire(claim("third#1:1")).left(), "left");
+		return Objects.requireNonNull(this.store.acquire(claim("third#1:1")).remaining(), "remaining");
 	}
 
 	/** That of a holder. */

@@ -51,11 +51,11 @@ public final class ScriptedBackend extends ForwardingLockBackend {
 	};
 
 	static final Fault REFUSED = (step) -> {
-		throw LockBackendException.of("not allowed").notCarriedOut(true).build();
+		throw LockBackendException.of("not allowed").withoutEffect(true).build();
 	};
 
 	public static final Fault NOT_NOW = (step) -> {
-		throw LockBackendException.of("out of memory").retryable(true).notCarriedOut(true).build();
+		throw LockBackendException.of("out of memory").retryable(true).withoutEffect(true).build();
 	};
 
 	private final List<String> steps = new CopyOnWriteArrayList<>();

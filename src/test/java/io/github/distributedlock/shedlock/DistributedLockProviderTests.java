@@ -309,7 +309,7 @@ class DistributedLockProviderTests extends EngineFixture {
 	@Test
 	void taskIsNotRunIfTheStoreFails() {
 		this.backend.next("acquire", (step) -> {
-			throw LockBackendException.of("down").notCarriedOut(true).build();
+			throw LockBackendException.of("down").withoutEffect(true).build();
 		});
 		assertThatExceptionOfType(LockBackendException.class)
 			.isThrownBy(() -> this.provider.lock(configuration(HOUR, Duration.ZERO)));

@@ -35,7 +35,7 @@ abstract class GrantContractTests extends OwnershipContractTests {
 		assertGranted(next, b);
 		AcquireResult other = backend.acquireOrRegister(claim(key, "c"));
 		assertEquals(Holder.owner(next.owner()), holderOf(other), "the holder");
-		assertTrue(other.left() == null || other.left().compareTo(LONG.dividedBy(2)) > 0, "a full lease");
+		assertTrue(other.remaining() == null || other.remaining().compareTo(LONG.dividedBy(2)) > 0, "a full lease");
 		assertEquals(List.of(true), backend.renew(List.of(Renewal.of(next))), "owned");
 		assertTrue(backend.release(key, next.owner()), "released by its owner");
 	}
@@ -75,7 +75,7 @@ abstract class GrantContractTests extends OwnershipContractTests {
 	}
 
 	private void assertLasts(LockBackend backend, String key, boolean full) {
-		Duration left = backend.acquire(claim(key, "probe")).left();
+		Duration left = backend.acquire(claim(key, "probe")).remaining();
 		assertTrue(left == null || (left.compareTo(RENEWABLE) > 0) == full,
 				(full ? "a full lease: " : "short: ") + left);
 	}
@@ -153,7 +153,7 @@ abstract class GrantContractTests extends OwnershipContractTests {
 		backend.release(key, holder.owner());
 		assertTrue(backend.acquireOrRegister(next.lease(LONG).number(2)).acquired(), "acquired");
 		AcquireResult other = backend.acquireOrRegister(claim(key, "c"));
-		assertTrue(other.left() == null || other.left().compareTo(LONG.dividedBy(2)) > 0, "a full lease");
+		assertTrue(other.remaining() == null || other.remaining().compareTo(LONG.dividedBy(2)) > 0, "a full lease");
 	}
 
 	@ContractTest

@@ -118,7 +118,7 @@ public abstract class LockBackendContractTests extends PassingContractTests {
 		String key = key();
 		held(backend, key, "a");
 		AcquireResult attempt = backend.acquireOrRegister(claim(key, "b"));
-		isBetween(LONG.dividedBy(2), attempt.left(), LONG.plusMillis(1));
+		isBetween(LONG.dividedBy(2), attempt.remaining(), LONG.plusMillis(1));
 	}
 
 	private static void isBetween(Duration least, Duration left, Duration most) {
@@ -133,7 +133,7 @@ public abstract class LockBackendContractTests extends PassingContractTests {
 		Claim waiting = claim(key, "b");
 		AcquireResult attempt = backend.acquireOrRegister(waiting);
 		if (!attempt.acquired()) {
-			TimeUnit.NANOSECONDS.sleep(attempt.left().toNanos());
+			TimeUnit.NANOSECONDS.sleep(attempt.remaining().toNanos());
 			attempt = backend.acquireOrRegister(waiting);
 		}
 		assertTrue(attempt.acquired(), "acquired by the question at the end of the lease");
@@ -147,7 +147,7 @@ public abstract class LockBackendContractTests extends PassingContractTests {
 		Duration rest = LONG.multipliedBy(2);
 		assertTrue(backend.leaveToExpire(key, holder.owner(), rest));
 		AcquireResult attempt = backend.acquireOrRegister(claim(key, "b"));
-		isBetween(LONG, attempt.left(), rest.plusMillis(1));
+		isBetween(LONG, attempt.remaining(), rest.plusMillis(1));
 	}
 
 	@ContractTest

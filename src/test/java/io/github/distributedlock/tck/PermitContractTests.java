@@ -251,7 +251,8 @@ abstract class PermitContractTests extends FairContractTests {
 		assertEquals(List.of(true), backend.renew(List.of(Renewal.of(lasting.lease(LONG)))));
 		assertEquals(List.of(true), backend.renew(List.of(Renewal.of(lasting))), "never shortened");
 		AcquireResult busy = backend.acquire(permit(key, "c", 2));
-		assertTrue(busy.left() == null || busy.left().compareTo(RENEWABLE) < 0, "told when the first lease ends");
+		assertTrue(busy.remaining() == null || busy.remaining().compareTo(RENEWABLE) < 0,
+				"told when the first lease ends");
 		Claim next = permit(key, "c", 2);
 		eventually("past a lease that has ended", () -> backend.acquireOrRegister(next).acquired());
 		assertFalse(backend.release(key, shortly.owner()), "owned");

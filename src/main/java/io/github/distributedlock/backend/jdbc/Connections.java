@@ -132,7 +132,7 @@ final class Connections implements AutoCloseable {
 		if (this.closed || !this.unborrowed.tryAcquire()) {
 			throw LockBackendException.of("The store is closed, so there is no connection for locks any more")
 				.stopped(true)
-				.notCarriedOut(true)
+				.withoutEffect(true)
 				.build();
 		}
 		Borrowed borrowed = null;
@@ -273,7 +273,7 @@ final class Connections implements AutoCloseable {
 					+ ": renewals keep one, notifications of PostgreSQL another, and each request takes one")
 			.remedy("let the pool have more connections, one more for each thread that requests a lock inside a"
 					+ " transaction")
-			.notCarriedOut(true);
+			.withoutEffect(true);
 	}
 
 	/**

@@ -147,7 +147,7 @@ final class Destination {
 						+ ": locks in two databases exclude nobody")
 				.remedy("define a DataSource that leads to one database, and name it by"
 						+ " distributed-lock.jdbc.data-source; if the locks have moved, start the application again")
-				.notCarriedOut(true)
+				.withoutEffect(true)
 				.build();
 		}
 		this.known.put(physical, true);

@@ -100,7 +100,7 @@ enum Platform {
 		}
 		throw LockBackendException.of("Locks cannot be kept in " + product)
 			.remedy("use PostgreSQL, MySQL, MariaDB or H2, or locks on Redis")
-			.notCarriedOut(true)
+			.withoutEffect(true)
 			.build();
 	}
 

@@ -93,7 +93,7 @@ final class ServerSettings {
 			return LockBackendException
 				.of("The setting " + this.name + " of the database is " + value + ": " + this.consequence)
 				.remedy(this.remedy)
-				.notCarriedOut(true)
+				.withoutEffect(true)
 				.cause(cause)
 				.build();
 		}

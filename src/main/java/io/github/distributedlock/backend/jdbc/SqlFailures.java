@@ -151,7 +151,7 @@ final class SqlFailures {
 			.of(LockException.printable("No connection for locks could be had: " + said.getMessage()))
 			.remedy(remedy(said, usedUp))
 			.retryable(isPassing(said) || !(isRefusal(said) || isEntryRefused(said)))
-			.notCarriedOut(true)
+			.withoutEffect(true)
 			.cause(failure)
 			.build();
 	}
@@ -172,7 +172,7 @@ final class SqlFailures {
 					: "see what that data source needs before it gives a connection: locks are also requested at the start and outside of"
 							+ " transactions")
 			.retryable(had || !driver)
-			.notCarriedOut(true)
+			.withoutEffect(true)
 			.cause(failure)
 			.build();
 	}
@@ -252,7 +252,7 @@ final class SqlFailures {
 							+ " setting of the user, the database or the server makes read-only"
 					: remedy(failure, sql))
 			.retryable(!refusal)
-			.notCarriedOut(readOnly || passing || refusal)
+			.withoutEffect(readOnly || passing || refusal)
 			.cause(failure)
 			.build();
 	}

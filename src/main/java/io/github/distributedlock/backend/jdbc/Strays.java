@@ -112,7 +112,7 @@ final class Strays {
 		return LockBackendException.of(problem + " has not ended " + sessions + " sessions whose statements hang")
 			.remedy("find out what they wait for, such as a disk or a replica")
 			.retryable(true)
-			.notCarriedOut(true)
+			.withoutEffect(true)
 			.build();
 	}
 

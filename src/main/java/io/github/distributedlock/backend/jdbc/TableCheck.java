@@ -108,7 +108,7 @@ final class TableCheck {
 						+ this.session.value("show search_path"))
 				.remedy("run: create schema …, or correct currentSchema in spring.datasource.url, or name the schema in"
 						+ " distributed-lock.jdbc.table")
-				.notCarriedOut(true)
+				.withoutEffect(true)
 				.build();
 		}
 	}
@@ -129,7 +129,7 @@ final class TableCheck {
 						"There is a table " + found + ", but none where the user looks: " + missing.getMessage()))
 				.remedy("set distributed-lock.jdbc.table=" + found + " if that is the table of the locks, or run: "
 						+ this.sql.platform.schema(table))
-				.notCarriedOut(true)
+				.withoutEffect(true)
 				.cause(missing)
 				.build();
 		}
@@ -155,7 +155,7 @@ final class TableCheck {
 			.of("The table " + this.sql.table + " has row-level security, which keeps rows from the user of the locks: "
 					+ LockException.printable(String.valueOf(failure.getMessage())))
 			.remedy("run: alter table " + this.sql.table + " disable row level security")
-			.notCarriedOut(true)
+			.withoutEffect(true)
 			.cause(failure)
 			.build();
 	}
@@ -333,7 +333,7 @@ final class TableCheck {
 		return LockBackendException.of("The table " + this.sql.table + " " + problem)
 			.remedy("stop all that use the table, and run: " + ((statement != null) ? statement
 					: "drop table " + this.sql.table + ", and then: " + this.sql.platform.schema(this.sql.table)))
-			.notCarriedOut(true)
+			.withoutEffect(true)
 			.build();
 	}
 

@@ -63,7 +63,7 @@ record FencingCounter(KeyNames names, CompareAndSet compareAndSet) {
 					+ LockException.printable(KeyNames.text(names.fence(key)))
 					+ "' holds a string that is no token, which is a number below 2^53")
 			.remedy("remove or rename it, or choose another key prefix; tokens then begin at the server's time")
-			.notCarriedOut(true)
+			.withoutEffect(true)
 			.build();
 	}
 

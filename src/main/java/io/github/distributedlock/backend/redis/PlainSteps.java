@@ -290,7 +290,7 @@ class PlainSteps implements Steps {
 					+ CompareAndSet.BestEffort.MARGIN_MILLIS + " ms to live, which is too little")
 			.remedy("choose a longer lease")
 			.retryable(true)
-			.notCarriedOut(true)
+			.withoutEffect(true)
 			.build();
 	}
 

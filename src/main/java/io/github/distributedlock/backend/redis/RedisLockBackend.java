@@ -294,7 +294,7 @@ public final class RedisLockBackend implements LockBackend {
 						+ count + " replicas acknowledged it within " + millis + " ms, so it was released")
 				.remedy("check the replicas and their lag, or ask fewer: distributed-lock.redis.replicas-to-ack")
 				.retryable(true)
-				.notCarriedOut(tryRelease(link, steps, claim))
+				.withoutEffect(tryRelease(link, steps, claim))
 				.build();
 		}
 		return result;

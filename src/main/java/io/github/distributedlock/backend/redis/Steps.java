@@ -158,7 +158,7 @@ interface Steps {
 							+ ", which takes scripts (Lua), and those are not used on this server")
 					.remedy("allow EVALSHA and EVAL to the user of the connection, and leave"
 							+ " distributed-lock.redis.atomicity at auto or set it to lua")
-					.notCarriedOut(true)
+					.withoutEffect(true)
 					.build();
 			}
 		}

@@ -54,7 +54,7 @@ final class UnansweredRenewals {
 					+ DurationRange.text(Duration.ofMillis(shortest))
 					+ ", which may still be carried out and shorten it")
 				.remedy("ask for no more than that")
-				.notCarriedOut(true)
+				.withoutEffect(true)
 				.build();
 		}
 	}

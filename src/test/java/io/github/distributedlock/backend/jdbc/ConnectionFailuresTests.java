@@ -61,7 +61,7 @@ class ConnectionFailuresTests {
 		});
 		assertThat(failure).hasMessageContainingAll(said, remedy).hasMessageNotContaining("Hikari");
 		assertThat(failure.isRetryable()).isFalse();
-		assertThat(failure.isNotCarriedOut()).isTrue();
+		assertThat(failure.isWithoutEffect()).isTrue();
 	}
 
 	private String inDirectory(String url) {

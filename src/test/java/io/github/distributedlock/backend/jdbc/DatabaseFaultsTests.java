@@ -328,7 +328,7 @@ class DatabaseFaultsTests {
 	 */
 	@FaultTest(value = "statement cut off while it waits for a row, and its claim forgotten",
 			promise = "it is not carried out later, and the key stays free")
-	void aStatementThatIsCutOffIsNotCarriedOutOnceItsClaimIsForgotten(Server server) throws SQLException {
+	void aStatementThatIsCutOffIsWithoutEffectOnceItsClaimIsForgotten(Server server) throws SQLException {
 		JdbcTemplate admin = server.admin();
 		try (HikariDataSource own = (HikariDataSource) admin.getDataSource();
 				HikariDataSource operators = server.patient();

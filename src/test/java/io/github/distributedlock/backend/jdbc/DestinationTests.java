@@ -144,7 +144,7 @@ class DestinationTests {
 		assertThat(refusal).hasMessageContaining("A connection leads to ")
 			.hasMessageContaining("but the locks were started on ")
 			.hasMessageContaining("distributed-lock.jdbc.data-source");
-		assertThat(refusal.isNotCarriedOut()).isTrue();
+		assertThat(refusal.isWithoutEffect()).isTrue();
 	}
 
 	/**

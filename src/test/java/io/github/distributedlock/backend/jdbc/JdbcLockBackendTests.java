@@ -395,7 +395,7 @@ class JdbcLockBackendTests {
 			LockBackendException refusal = catchThrowableOfType(LockBackendException.class, step);
 			assertThat(refusal).hasMessageContainingAll("lock 'k'", found, "delete what is kept of the key");
 			assertThat(refusal.isRetryable()).isFalse();
-			assertThat(refusal.isNotCarriedOut()).isTrue();
+			assertThat(refusal.isWithoutEffect()).isTrue();
 		}
 		assertThat(this.database.queryForObject("select " + column + " from distributed_lock", String.class))
 			.isEqualTo(text);
@@ -515,7 +515,7 @@ class JdbcLockBackendTests {
 		LockBackendException refusal = catchThrowableOfType(LockBackendException.class, store::check);
 		assertThat(refusal).isNotNull();
 		assertThat(refusal.isRetryable()).isFalse();
-		assertThat(refusal.isNotCarriedOut()).isTrue();
+		assertThat(refusal.isWithoutEffect()).isTrue();
 		return refusal;
 	}
 
@@ -540,7 +540,7 @@ class JdbcLockBackendTests {
 			loses.set(true);
 			LockBackendException failure = catchThrowableOfType(LockBackendException.class,
 					() -> engine.acquire(LockRequest.of("k").waitTime(Duration.ZERO)));
-			assertThat(failure.isNotCarriedOut()).as("known not to be carried out").isFalse();
+			assertThat(failure.isWithoutEffect()).as("known not to be carried out").isFalse();
 			Awaitility.await().until(() -> this.backend.inspect("k").isFree());
 		}
 	}
@@ -573,7 +573,7 @@ class JdbcLockBackendTests {
 						() -> store.acquire(claim("other", "a")));
 				assertThat(failure).hasMessageContaining("let the pool have more connections");
 				assertThat(failure.isRetryable()).isTrue();
-				assertThat(failure.isNotCarriedOut()).isTrue();
+				assertThat(failure.isWithoutEffect()).isTrue();
 				assertThat(store.renew(List.of(Renewal.of(claim)))).containsExactly(true);
 			}
 		}
@@ -623,13 +623,13 @@ class JdbcLockBackendTests {
 
 	@ParameterizedTest
 	@MethodSource("failures")
-	void aFailureMeansWhatItsCodeSays(String state, int code, boolean retryable, boolean notCarriedOut,
+	void aFailureMeansWhatItsCodeSays(String state, int code, boolean retryable, boolean withoutEffect,
 			boolean endsTheConnection) {
 		SQLException failure = new SQLException("Failed", state, code);
 		LockBackendException meaning = SqlFailures.of("acquire lock 'k'", failure,
 				new Statements(Platform.MYSQL, JdbcLockSettings.defaults()));
 		assertThat(meaning.isRetryable()).as("retryable").isEqualTo(retryable);
-		assertThat(meaning.isNotCarriedOut()).as("not carried out").isEqualTo(notCarriedOut);
+		assertThat(meaning.isWithoutEffect()).as("without effect").isEqualTo(withoutEffect);
 		assertThat(SqlFailures.isOfConnection(failure)).as("ends the connection").isEqualTo(endsTheConnection);
 	}
 

@@ -203,7 +203,7 @@ class TableCheckTests {
 				return "not refused";
 			}
 			assertThat(refusal.isRetryable()).as("retryable: %s", refusal).isFalse();
-			assertThat(refusal.isNotCarriedOut()).as("not carried out: %s", refusal).isTrue();
+			assertThat(refusal.isWithoutEffect()).as("without effect: %s", refusal).isTrue();
 			return refusal.getMessage();
 		}
 	}

@@ -184,7 +184,7 @@ class AtomicitySelectionTests {
 			for (int i = 0; i < 50; i++) {
 				assertThatExceptionOfType(LockBackendException.class).isThrownBy(() -> backend.acquire(claim))
 					.withMessageContainingAll("acquire lock 'k'", "lua: NOPERM", "transaction: NOPERM")
-					.satisfies((ex) -> assertThat(ex.isNotCarriedOut()).isTrue())
+					.satisfies((ex) -> assertThat(ex.isWithoutEffect()).isTrue())
 					.satisfies((ex) -> assertThat(ex.isRetryable()).isFalse());
 			}
 			assertThat(connections(admin) - before).as("connections to ask on, once a second")
@@ -207,7 +207,7 @@ class AtomicitySelectionTests {
 			assertThat(backend.release("k", claim.owner())).isTrue();
 			admin.aclSetUser("default", "-multi", "-watch");
 			assertThatExceptionOfType(LockBackendException.class).isThrownBy(() -> backend.acquire(claim))
-				.satisfies((ex) -> assertThat(ex.isNotCarriedOut()).isFalse())
+				.satisfies((ex) -> assertThat(ex.isWithoutEffect()).isFalse())
 				.withMessageContainingAll("finish to acquire lock 'k'", "lua: NOPERM", "transaction: NOPERM");
 			assertThat(admin.get("lock:{k}")).isEqualTo(claim.owner());
 		}

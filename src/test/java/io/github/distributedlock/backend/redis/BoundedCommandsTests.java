@@ -86,7 +86,7 @@ class BoundedCommandsTests {
 		this.backend = backend(client.connectTo(this.redis.port()), TIMEOUT);
 		this.redis.server().stop();
 		assertThatExceptionOfType(LockBackendException.class).isThrownBy(() -> this.backend.acquire(claim("k")))
-			.satisfies((ex) -> assertThat(ex.isNotCarriedOut()).as("certainly not carried out: %s", ex).isTrue());
+			.satisfies((ex) -> assertThat(ex.isWithoutEffect()).as("certainly without effect: %s", ex).isTrue());
 		this.redis.server().start();
 		await().ignoreException(LockBackendException.class).until(() -> this.backend.acquire(claim("k")).acquired());
 	}
@@ -98,7 +98,7 @@ class BoundedCommandsTests {
 		this.backend = backend(
 				client.connectTo(new RedisSentinelConfiguration().master("m").sentinel("localhost", this.redis.port())),
 				TIMEOUT);
-		assertCertainlyNotCarriedOut();
+		assertCertainlyWithoutEffect();
 	}
 
 	@ParameterizedTest
@@ -107,12 +107,12 @@ class BoundedCommandsTests {
 		this.redis.server().stop();
 		this.backend = backend(client.connectTo(new RedisClusterConfiguration(List.of(this.redis.server().toString()))),
 				TIMEOUT);
-		assertCertainlyNotCarriedOut();
+		assertCertainlyWithoutEffect();
 	}
 
-	private void assertCertainlyNotCarriedOut() {
+	private void assertCertainlyWithoutEffect() {
 		assertThatExceptionOfType(LockBackendException.class).isThrownBy(() -> this.backend.acquire(claim("k")))
-			.satisfies((ex) -> assertThat(ex.isNotCarriedOut()).as("certainly not carried out: %s", ex).isTrue())
+			.satisfies((ex) -> assertThat(ex.isWithoutEffect()).as("certainly without effect: %s", ex).isTrue())
 			.satisfies((ex) -> assertThat(ex.isRetryable()).as("retryable: %s", ex).isTrue());
 	}
 

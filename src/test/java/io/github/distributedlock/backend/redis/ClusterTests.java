@@ -94,7 +94,7 @@ class ClusterTests {
 			assertThatExceptionOfType(LockBackendException.class).isThrownBy(plain::atomicity)
 				.withMessageContainingAll("MOVED ", "spring.data.redis.cluster.nodes")
 				.satisfies((ex) -> assertThat(ex.isRetryable()).as("retryable").isFalse())
-				.satisfies((ex) -> assertThat(ex.isNotCarriedOut()).as("refused").isTrue());
+				.satisfies((ex) -> assertThat(ex.isWithoutEffect()).as("refused").isTrue());
 		}
 	}
 

@@ -70,7 +70,7 @@ class FencingTokenTests {
 		assertThatExceptionOfType(LockBackendException.class).isThrownBy(this::nextToken)
 			.withMessageContaining("WRONGTYPE")
 			.withMessageContaining(FENCE)
-			.satisfies((ex) -> assertThat(ex.isNotCarriedOut()).as("nothing was carried out").isTrue());
+			.satisfies((ex) -> assertThat(ex.isWithoutEffect()).as("nothing was carried out").isTrue());
 		assertThat(redis.admin().exists("lock:{k}")).as("locked by nobody who knows").isFalse();
 	}
 

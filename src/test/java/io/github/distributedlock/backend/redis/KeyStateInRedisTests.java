@@ -393,7 +393,7 @@ class KeyStateInRedisTests {
 				.min(Comparator.comparingLong(KeyStateInRedisTests::end));
 			String first = named.flatMap((holder) -> all.stream().filter((one) -> end(one) == end(holder)).findFirst())
 				.orElse(words + "?");
-			return "busy for " + result.left().minus(more) + ", " + first;
+			return "busy for " + result.remaining().minus(more) + ", " + first;
 		}
 
 	}

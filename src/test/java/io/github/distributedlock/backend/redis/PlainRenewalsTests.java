@@ -39,12 +39,12 @@ class PlainRenewalsTests {
 		this.redis.admin().clientPause(60_000, ClientPauseMode.WRITE);
 		assertThatExceptionOfType(LockBackendException.class)
 			.isThrownBy(() -> backend.renew(List.of(Renewal.of(claim(30)))))
-			.satisfies((ex) -> assertThat(ex.isNotCarriedOut()).isFalse());
+			.satisfies((ex) -> assertThat(ex.isWithoutEffect()).isFalse());
 		this.redis.admin().clientUnpause();
 		assertThatExceptionOfType(LockBackendException.class)
 			.isThrownBy(() -> backend.renew(List.of(Renewal.of(claim(31)))))
 			.withMessageContainingAll("Lock 'k' cannot be renewed for 31 s", "for 30 s", "ask for no more than that")
-			.satisfies((ex) -> assertThat(ex.isNotCarriedOut()).isTrue());
+			.satisfies((ex) -> assertThat(ex.isWithoutEffect()).isTrue());
 		assertThat(backend.renew(List.of(Renewal.of(claim(30))))).containsExactly(true);
 		assertThat(this.redis.admin().pttl("lock:{k}")).isGreaterThan(20_000);
 		assertThat(backend.release("k", "i:1")).isTrue();

@@ -113,7 +113,7 @@ class ReplicaAcknowledgementTests {
 		assertThatExceptionOfType(LockBackendException.class)
 			.isThrownBy(() -> this.backend.pass(claim.owner(), claim("k"), false))
 			.withMessageContaining("only 0 of 1 replicas acknowledged it")
-			.satisfies((ex) -> assertThat(ex.isNotCarriedOut()).as("as if nothing had happened").isFalse());
+			.satisfies((ex) -> assertThat(ex.isWithoutEffect()).as("as if nothing had happened").isFalse());
 		assertThat(this.master.exists("lock:{k}")).as("left at the master").isFalse();
 	}
 

@@ -48,7 +48,7 @@ class SilentServerTests {
 			for (int requests = 1; requests <= 3; requests++) {
 				assertThatExceptionOfType(LockBackendException.class)
 					.isThrownBy(() -> backend.acquire(Claim.of("k", "a:1", "a", Duration.ofSeconds(30))))
-					.satisfies((ex) -> assertThat(ex.isNotCarriedOut()).as("certainly not carried out").isTrue())
+					.satisfies((ex) -> assertThat(ex.isWithoutEffect()).as("certainly without effect").isTrue())
 					.satisfies((ex) -> assertThat(ex.isRetryable()).as("retryable").isTrue());
 				assertThat(this.accepted).as("connections after %d requests", requests).hasSizeBetween(1, requests);
 			}

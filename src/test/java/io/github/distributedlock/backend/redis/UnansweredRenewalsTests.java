@@ -25,7 +25,7 @@ class UnansweredRenewalsTests {
 		assertThatExceptionOfType(LockBackendException.class).isThrownBy(() -> renew("a", 30, true))
 			.withMessageContaining("'stock' cannot be renewed for 30 s")
 			.withMessageContaining("for 20 s")
-			.satisfies((failure) -> assertThat(failure.isNotCarriedOut()).isTrue());
+			.satisfies((failure) -> assertThat(failure.isWithoutEffect()).isTrue());
 		this.unanswered.forget("a");
 		renew("a", 30, true);
 	}

@@ -143,7 +143,7 @@ final class NotificationSubscription implements Listening, SignalConnector.Liste
 						+ " not allowed (distributed-lock.redis.signals=pubsub): " + failure.problem())
 				.remedy("allow PUBLISH and SUBSCRIBE, or use distributed-lock.redis.signals=auto")
 				.retryable(failure.isRetryable())
-				.notCarriedOut(true)
+				.withoutEffect(true)
 				.cause(failure)
 				.build();
 		}
@@ -180,7 +180,7 @@ final class NotificationSubscription implements Listening, SignalConnector.Liste
 		warn(reason, null);
 		return LockBackendException.of("Redis was not asked, since " + reason)
 			.retryable(true)
-			.notCarriedOut(true)
+			.withoutEffect(true)
 			.cause(cause)
 			.build();
 	}
@@ -322,7 +322,7 @@ final class NotificationSubscription implements Listening, SignalConnector.Liste
 		}
 		catch (RuntimeException ex) {
 			LockBackendException failure = RedisFailures.translate("publish", "release notifications", ex);
-			if (RedisRefusal.isError(ex) || (failure.isNotCarriedOut() && !failure.isRetryable())) {
+			if (RedisRefusal.isError(ex) || (failure.isWithoutEffect() && !failure.isRetryable())) {
 				throw failure;
 			}
 		}

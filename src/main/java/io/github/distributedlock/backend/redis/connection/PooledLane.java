@@ -83,7 +83,7 @@ final class PooledLane<L extends PooledLane.Pooled> implements Lane, Combiner.Wi
 			return answer;
 		}
 		catch (LockBackendException ex) {
-			usable = ex.isNotCarriedOut(); // All commands were answered then.
+			usable = ex.isWithoutEffect(); // All commands were answered then.
 			throw ex;
 		}
 		catch (DataAccessException ex) {

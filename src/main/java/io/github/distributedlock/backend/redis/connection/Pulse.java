@@ -185,7 +185,7 @@ final class Pulse {
 				throw LockBackendException
 					.of("Redis was not asked, since it has not answered within the command timeout")
 					.retryable(true)
-					.notCarriedOut(true)
+					.withoutEffect(true)
 					.cause(ex)
 					.build();
 			}

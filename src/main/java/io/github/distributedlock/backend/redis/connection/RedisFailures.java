@@ -67,11 +67,11 @@ public final class RedisFailures {
 	}
 
 	private static LockBackendException failure(String problem, @Nullable String remedy, boolean retryable,
-			boolean notCarriedOut, RuntimeException cause) {
+			boolean withoutEffect, RuntimeException cause) {
 		return LockBackendException.of(problem)
 			.remedy(remedy)
 			.retryable(retryable)
-			.notCarriedOut(notCarriedOut)
+			.withoutEffect(withoutEffect)
 			.cause(cause)
 			.build();
 	}

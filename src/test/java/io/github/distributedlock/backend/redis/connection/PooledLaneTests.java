@@ -143,7 +143,7 @@ class PooledLaneTests {
 	void aConnectionIsKeptAfterARefusalAlone() {
 		Object first = this.lane.run((link) -> link);
 		assertThatExceptionOfType(LockBackendException.class).isThrownBy(() -> this.lane.run((link) -> {
-			throw LockBackendException.of("all was answered").retryable(true).notCarriedOut(true).build();
+			throw LockBackendException.of("all was answered").retryable(true).withoutEffect(true).build();
 		}));
 		assertThat(this.lane.<Object>run((link) -> link)).isSameAs(first);
 		assertThatExceptionOfType(LockBackendException.class).isThrownBy(() -> this.lane.run((link) -> {

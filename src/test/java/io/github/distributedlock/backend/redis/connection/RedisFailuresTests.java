@@ -94,8 +94,8 @@ class RedisFailuresTests {
 			"ERR Key should be of string type if conditions are specified", "MOVED 866 127.0.0.1:7001",
 			"ASK 866 127.0.0.1:7001", "NOPERM User u has no permissions to run the 'set' command",
 			"EXECABORT Transaction discarded because of previous errors." })
-	void whatIsKnownToRefuseWasNotCarriedOut(String said) {
-		assertThat(translate(new InvalidDataAccessApiUsageException(said)).isNotCarriedOut()).isTrue();
+	void whatIsKnownToRefuseWasWithoutEffect(String said) {
+		assertThat(translate(new InvalidDataAccessApiUsageException(said)).isWithoutEffect()).isTrue();
 	}
 
 	@ParameterizedTest
@@ -105,7 +105,7 @@ class RedisFailuresTests {
 			"ERR timeout waiting for 'lock:{unknown command called from}'" })
 	void whatIsNotKnownToRefuseMayHaveBeenCarriedOut(String said) {
 		assertThat(translate(new InvalidDataAccessApiUsageException(said))).satisfies((failure) -> {
-			assertThat(failure.isNotCarriedOut()).as("refused").isFalse();
+			assertThat(failure.isWithoutEffect()).as("refused").isFalse();
 			assertThat(failure.isRetryable()).as("retryable").isTrue();
 		});
 	}
@@ -125,7 +125,7 @@ class RedisFailuresTests {
 		failure.addSuppressed(new IllegalStateException("ERR This instance has cluster support disabled"));
 		assertThat(translate(new UnsentException(failure)).getMessage())
 			.startsWith("Redis could not renew lock 'k': ERR This instance has cluster support disabled (");
-		assertThat(translate(failure).isNotCarriedOut()).as("what was sent before is not known").isFalse();
+		assertThat(translate(failure).isWithoutEffect()).as("what was sent before is not known").isFalse();
 		failure.addSuppressed(new ConnectException("Connection refused"));
 		assertThat(translate(new UnsentException(failure)).isRetryable()).as("the other may answer later").isTrue();
 	}

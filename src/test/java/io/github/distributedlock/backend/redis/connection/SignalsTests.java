@@ -124,7 +124,7 @@ class SignalsTests {
 				.withMessageContaining("distributed-lock.redis.signals=pubsub")
 				.withMessageContaining("NOPERM")
 				.withMessageEndingWith("(allow PUBLISH and SUBSCRIBE, or use distributed-lock.redis.signals=auto)")
-				.satisfies((ex) -> assertThat(ex.isNotCarriedOut()).as("refused").isTrue())
+				.satisfies((ex) -> assertThat(ex.isWithoutEffect()).as("refused").isTrue())
 				.satisfies((ex) -> assertThat(ex.isRetryable()).as("retryable").isFalse());
 		}
 		assertThat(output).contains("so waiting requests fail");
