@@ -6,6 +6,7 @@ import java.lang.reflect.Method;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.TreeMap;
@@ -13,6 +14,7 @@ import java.util.regex.MatchResult;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 import java.util.stream.Collectors;
+import java.util.stream.Stream;
 
 import javax.xml.parsers.DocumentBuilderFactory;
 
@@ -20,6 +22,7 @@ import io.github.distributedlock.CurrentLock;
 import io.github.distributedlock.DistributedLock;
 import io.github.distributedlock.LockHandle;
 import io.github.distributedlock.LockRequest;
+import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.MethodSource;
@@ -44,6 +47,14 @@ import static org.assertj.core.api.Assertions.assertThat;
 class DocumentsTests {
 
 	private static final List<String> COORDINATES = List.of("groupId", "artifactId", "version");
+
+	private static final Path ARTIFACTS = Path.of("src/artifacts");
+
+	private static final Pattern VERSION_OR_TIME = Pattern
+		.compile("<([a-z.-]+[.](version|outputTimestamp|url))>[^<$]+</\\1>");
+
+	private static final Pattern PLUGIN = Pattern
+		.compile("<artifactId>[\\w-]+-plugin</artifactId>\\s+<version>[^<]+</version>");
 
 	private static final Pattern PROPERTY = Pattern.compile("(distributed-lock|spring|management)(\\.[a-z-]+)+");
 
@@ -149,12 +160,20 @@ class DocumentsTests {
 
 	@Test
 	void dependenciesAreThisProject() throws Exception {
-		Map<String, String> pom = coordinates(Files.readString(Path.of("pom.xml")));
-		List<String> xml = Documents.blocks("xml");
-		assertThat(xml).isNotEmpty().allSatisfy((block) -> assertThat(coordinates(block)).isEqualTo(pom));
-		String gradle = COORDINATES.stream().map(pom::get).collect(Collectors.joining(":", "\"", "\""));
-		assertThat(Documents.blocks("kotlin").stream().filter((block) -> block.startsWith(GRADLE))).isNotEmpty()
-			.allSatisfy((block) -> assertThat(block).contains(gradle));
+		List<Map<String, String>> published = new ArrayList<>();
+		published.add(coordinates(Files.readString(Path.of("pom.xml"))));
+		for (Path pom : artifacts().toList()) {
+			published.add(coordinates(Files.readString(pom)));
+		}
+		assertThat(Documents.blocks("xml")).extracting(DocumentsTests::coordinates).isNotEmpty().isSubsetOf(published);
+		assertThat(Documents.blocks("kotlin")
+			.stream()
+			.filter((block) -> block.startsWith(GRADLE))
+			.map((block) -> block.split("\"")[1]))
+			.isNotEmpty()
+			.isSubsetOf(published.stream()
+				.map((pom) -> COORDINATES.stream().map(pom::get).collect(Collectors.joining(":")))
+				.toList());
 	}
 
 	@Test
@@ -172,10 +191,22 @@ class DocumentsTests {
 	@Test
 	void demosAreBuiltWithTheVersionsOfTheBuild() throws IOException {
 		String pom = Files.readString(Path.of("pom.xml"));
-		assertThat(Pattern.compile("<([a-z.-]+[.]version)>[^<$]+</\\1>")
-			.matcher(Files.readString(Path.of("src/demo/pom.xml")))
-			.results()
-			.map(MatchResult::group)).hasSizeGreaterThan(5).allSatisfy((version) -> assertThat(pom).contains(version));
+		assertThat(matches(VERSION_OR_TIME, Files.readString(Path.of("src/demo/pom.xml")))).hasSizeGreaterThan(5)
+			.isSubsetOf(matches(VERSION_OR_TIME, pom));
+	}
+
+	/** One build publishes all, with one version. */
+	@Test
+	void artifactsHaveTheVersionsOfTheBuild() throws Exception {
+		String pom = Files.readString(Path.of("pom.xml"));
+		Map<String, String> library = coordinates(pom);
+		for (Path artifact : Stream.concat(Stream.of(ARTIFACTS.resolve("pom.xml")), artifacts()).toList()) {
+			String text = Files.readString(artifact);
+			assertThat(coordinates(text)).containsEntry("groupId", library.get("groupId"))
+				.containsEntry("version", library.get("version"));
+			assertThat(matches(VERSION_OR_TIME, text)).isSubsetOf(matches(VERSION_OR_TIME, pom));
+			assertThat(matches(PLUGIN, text)).isSubsetOf(matches(PLUGIN, pom));
+		}
 	}
 
 	@ParameterizedTest
@@ -204,19 +235,43 @@ class DocumentsTests {
 	}
 
 	/**
-	 * The coordinates at the top of a document.
+	 * The POMs of what is published beside the library.
 	 */
-	private static Map<String, String> coordinates(String xml) throws Exception {
-		Document document = DocumentBuilderFactory.newInstance()
-			.newDocumentBuilder()
-			.parse(new ByteArrayInputStream(xml.getBytes(StandardCharsets.UTF_8)));
-		Map<String, String> coordinates = new TreeMap<>();
-		for (Node node = document.getDocumentElement().getFirstChild(); node != null; node = node.getNextSibling()) {
+	private static Stream<Path> artifacts() throws IOException {
+		try (Stream<Path> folders = Files.list(ARTIFACTS)) {
+			return folders.filter(Files::isDirectory).map((folder) -> folder.resolve("pom.xml")).toList().stream();
+		}
+	}
+
+	private static List<String> matches(Pattern pattern, String text) {
+		return pattern.matcher(text).results().map((match) -> match.group().replaceAll("\\s+", "")).toList();
+	}
+
+	/**
+	 * The coordinates at the top of a document. Those of its parent count where it has
+	 * none.
+	 */
+	private static Map<String, String> coordinates(String xml) {
+		try {
+			Document document = DocumentBuilderFactory.newInstance()
+				.newDocumentBuilder()
+				.parse(new ByteArrayInputStream(xml.getBytes(StandardCharsets.UTF_8)));
+			Map<String, String> coordinates = new TreeMap<>();
+			collect(document.getElementsByTagName("parent").item(0), coordinates);
+			collect(document.getDocumentElement(), coordinates);
+			return coordinates;
+		}
+		catch (Exception ex) {
+			throw new IllegalArgumentException(xml, ex);
+		}
+	}
+
+	private static void collect(@Nullable Node parent, Map<String, String> coordinates) {
+		for (Node node = (parent != null) ? parent.getFirstChild() : null; node != null; node = node.getNextSibling()) {
 			if (node instanceof Element element && COORDINATES.contains(element.getTagName())) {
 				coordinates.put(element.getTagName(), element.getTextContent().strip());
 			}
 		}
-		return coordinates;
 	}
 
 }

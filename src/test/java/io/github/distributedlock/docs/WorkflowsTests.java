@@ -112,7 +112,7 @@ class WorkflowsTests {
 	void releaseIsTheTaggedVersionAndTestedBeforeItIsPublished() throws IOException {
 		Map<String, Map<String, Object>> jobs = jobs(Path.of(".github/workflows/release.yml"));
 		assertThat(jobs.get("publish")).containsEntry("needs", "test").containsEntry("environment", "release");
-		assertThat(commands(jobs.get("publish"))).anyMatch((command) -> command.contains("-Prelease"));
+		assertThat(commands(jobs.get("publish"))).anyMatch((command) -> command.contains("-f src/artifacts -Prelease"));
 		assertThat(commands(jobs.get("test"))).contains(".ci/consumers")
 			.anyMatch((command) -> command.contains("-Pthorough"))
 			.anyMatch((command) -> command.contains("project.version") && command.contains("$GITHUB_REF_NAME"));
