@@ -144,13 +144,14 @@ public final class LockRequest {
 	}
 
 	/**
-	 * Sets whether the lease is left to run out when the handle is closed, instead of a
-	 * release of the lock.
-	 * @param expireOnClose {@code true} to let the lease run out; not by default
-	 * @return a request that lets the lease run out on close, or releases the lock
+	 * Sets when the lock becomes free: when the handle is closed, or when the lease has
+	 * run out after that.
+	 * @param releaseOn the moment, by default {@link ReleaseOn#CLOSE}
+	 * @return a request whose lock becomes free then
 	 */
-	public LockRequest expireOnClose(boolean expireOnClose) {
-		return flag(Setting.EXPIRE_ON_CLOSE, expireOnClose);
+	public LockRequest releaseOn(ReleaseOn releaseOn) {
+		return with(Setting.RELEASE_ON,
+				(Objects.requireNonNull(releaseOn, "releaseOn") != ReleaseOn.CLOSE) ? releaseOn : null);
 	}
 
 	/**
@@ -164,7 +165,7 @@ public final class LockRequest {
 	 * stays if no other JVM could ask. Refused together with anything but a single key
 	 * that is locked exclusively, renewed without limit, and given back on close: with
 	 * {@link LockMode#SHARED}, permits, fair, fenced, a lease time, a longest or shortest
-	 * hold, or {@linkplain #expireOnClose(boolean) expiry on close}.
+	 * hold, or {@linkplain #releaseOn(ReleaseOn) release on expiry}.
 	 * @param keepTime the time, 1 minute at most; zero: the key does not stay, unless the
 	 * request takes one that stays here already; {@code null} for the default of the lock
 	 * @return a request whose key stays so long
@@ -348,11 +349,11 @@ public final class LockRequest {
 	}
 
 	/**
-	 * Returns whether the lease is left to run out on close.
-	 * @return {@code false} if the lock is released on close, which is the default
+	 * Returns when the lock becomes free.
+	 * @return the moment, by default {@link ReleaseOn#CLOSE}
 	 */
-	public boolean expireOnClose() {
-		return is(Setting.EXPIRE_ON_CLOSE);
+	public ReleaseOn releaseOn() {
+		return (ReleaseOn) this.settings.getOrDefault(Setting.RELEASE_ON, ReleaseOn.CLOSE);
 	}
 
 	/**
@@ -455,7 +456,7 @@ public final class LockRequest {
 			requireToBeKept(leaseTime() != null, "with a leaseTime");
 			requireToBeKept(maxHoldTime() != null, "with a maxHoldTime");
 			requireToBeKept(minHoldTime() != null, "with a minHoldTime");
-			requireToBeKept(expireOnClose(), "left to expire on close (releaseOn = EXPIRY)");
+			requireToBeKept(releaseOn() == ReleaseOn.EXPIRY, "with releaseOn = EXPIRY");
 		}
 	}
 
@@ -557,9 +558,9 @@ public final class LockRequest {
 	private enum Setting {
 
 		NAME(null), SHARED(null), PERMITS("permits"), WAIT_TIME("waitTime"), LEASE_TIME("leaseTime"),
-		MAX_HOLD_TIME("maxHoldTime"), MIN_HOLD_TIME("minHoldTime"), KEEP_TIME("keepTime"),
-		EXPIRE_ON_CLOSE("expireOnClose"), FAIR("fair"), FENCED("fenced"), DETACHED("detached"),
-		AWAITED_ON_STOP("awaitedOnStop"), UNINTERRUPTIBLE("uninterruptible");
+		MAX_HOLD_TIME("maxHoldTime"), MIN_HOLD_TIME("minHoldTime"), KEEP_TIME("keepTime"), RELEASE_ON("releaseOn"),
+		FAIR("fair"), FENCED("fenced"), DETACHED("detached"), AWAITED_ON_STOP("awaitedOnStop"),
+		UNINTERRUPTIBLE("uninterruptible");
 
 		private final @Nullable String text;
 

@@ -73,8 +73,8 @@ class ArchitectureTests {
 			"CurrentLock", "DistributedLock", "EngineSnapshot", "ForwardingDistributedLock", "LockBackendException",
 			"LockDefinitionException", "LockEvent", "LockException", "LockHandle", "LockInterruptedException",
 			"LockListener", "LockLostException", "LockMode", "LockNotAcquiredException", "LockRequest", "LockStatus",
-			"LockUpgradeException", "LockedCall", "LockedTask", "WaitObserver", //
-			"annotation.DistributedLock", "annotation.IfBusy", "annotation.OnLost", "annotation.ReleaseOn", //
+			"LockUpgradeException", "LockedCall", "LockedTask", "ReleaseOn", "WaitObserver", //
+			"annotation.DistributedLock", "annotation.IfBusy", "annotation.OnLost", //
 			"aop.DistributedLockAdvisor", //
 			"autoconfigure.AutoConfigureDistributedLock", "autoconfigure.DistributedLockAutoConfiguration", //
 			"backend.AcquireResult", "backend.Claim", "backend.ForwardingLockBackend", "backend.Holder",

@@ -169,14 +169,14 @@ class LockRequestTests {
 			.maxHoldTime(Duration.ofSeconds(5))
 			.minHoldTime(Duration.ofSeconds(2))
 			.fair(true)
-			.expireOnClose(true)
+			.releaseOn(ReleaseOn.EXPIRY)
 			.detached(true)
 			.awaitedOnStop(true)
 			.interruptible(false)
 			.name("n");
 		LockRequest other = all.keys(List.of("a", "b"));
 		assertThat(other).hasToString("LockRequest[keys=[a, b], name=n, mode=EXCLUSIVE, waitTime=1 s, leaseTime=4 s,"
-				+ " maxHoldTime=5 s, minHoldTime=2 s, expireOnClose, fair, detached, awaitedOnStop, uninterruptible]");
+				+ " maxHoldTime=5 s, minHoldTime=2 s, releaseOn=EXPIRY, fair, detached, awaitedOnStop, uninterruptible]");
 		assertThat(REQUEST.mode(LockMode.SHARED)).hasToString("LockRequest[keys=[k], name=unnamed, mode=SHARED]");
 		assertThat(REQUEST.fenced(true)).hasToString("LockRequest[keys=[k], name=unnamed, mode=EXCLUSIVE, fenced]");
 		assertThat(all.keys()).containsExactly("k");
@@ -186,7 +186,7 @@ class LockRequestTests {
 	@Test
 	void equalRequestsAskForTheSameKeysInTheSameWay() {
 		Stream<Supplier<LockRequest>> ways = Stream.of(() -> REQUEST.mode(LockMode.SHARED), () -> REQUEST.fair(true),
-				() -> REQUEST.fenced(true), () -> REQUEST.expireOnClose(true), () -> REQUEST.detached(true),
+				() -> REQUEST.fenced(true), () -> REQUEST.releaseOn(ReleaseOn.EXPIRY), () -> REQUEST.detached(true),
 				() -> REQUEST.awaitedOnStop(true), () -> REQUEST.interruptible(false), () -> REQUEST.name("n"),
 				() -> REQUEST.keys(List.of("other")));
 		Stream<Supplier<LockRequest>> times = DURATIONS.values()

@@ -7,6 +7,7 @@ import java.lang.annotation.RetentionPolicy;
 import java.lang.annotation.Target;
 
 import io.github.distributedlock.LockMode;
+import io.github.distributedlock.ReleaseOn;
 
 import org.springframework.core.annotation.AliasFor;
 
@@ -254,7 +255,7 @@ public @interface DistributedLock {
 	 * The end of the lock: released when the method ends, or left to run out.
 	 * @return when the lock becomes free
 	 */
-	ReleaseOn releaseOn() default ReleaseOn.RETURN;
+	ReleaseOn releaseOn() default ReleaseOn.CLOSE;
 
 	/**
 	 * The name of the {@link io.github.distributedlock.DistributedLock} bean that keeps

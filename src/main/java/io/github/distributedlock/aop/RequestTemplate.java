@@ -7,7 +7,6 @@ import java.util.stream.IntStream;
 
 import io.github.distributedlock.LockRequest;
 import io.github.distributedlock.annotation.DistributedLock;
-import io.github.distributedlock.annotation.ReleaseOn;
 
 import org.jspecify.annotations.Nullable;
 
@@ -69,7 +68,7 @@ final class RequestTemplate {
 				.fair(annotation.fair())
 				.fenced(annotation.fenced())
 				.name(name.isEmpty() ? this.annotated.shortName() : name)
-				.expireOnClose(annotation.releaseOn() == ReleaseOn.EXPIRY)
+				.releaseOn(annotation.releaseOn())
 				.awaitedOnStop(true);
 			whole.requireValid();
 			return whole;

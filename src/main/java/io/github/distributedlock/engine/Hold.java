@@ -11,6 +11,7 @@ import java.util.Set;
 
 import io.github.distributedlock.EngineSnapshot;
 import io.github.distributedlock.LockMode;
+import io.github.distributedlock.ReleaseOn;
 import io.github.distributedlock.engine.Lease.Moment;
 import org.jspecify.annotations.Nullable;
 
@@ -132,7 +133,7 @@ final class Hold implements Ownership.State {
 		this.sinceWall = ownership.time().wallNanos();
 		this.exclusive = options.isShared() ? 0 : 1;
 		this.minHold = options.minHold();
-		this.expireOnClose = options.request().expireOnClose();
+		this.expireOnClose = options.request().releaseOn() == ReleaseOn.EXPIRY;
 	}
 
 	String key() {
@@ -257,7 +258,7 @@ final class Hold implements Ownership.State {
 	 */
 	synchronized void keep(HoldOptions asked) {
 		this.minHold = Math.max(this.minHold, nanosHeld() + asked.minHold());
-		this.expireOnClose |= asked.request().expireOnClose();
+		this.expireOnClose |= asked.request().releaseOn() == ReleaseOn.EXPIRY;
 	}
 
 	/**

@@ -6,6 +6,7 @@ import java.util.concurrent.TimeUnit;
 
 import io.github.distributedlock.LockMode;
 import io.github.distributedlock.LockRequest;
+import io.github.distributedlock.ReleaseOn;
 import io.github.distributedlock.backend.Claim;
 import io.github.distributedlock.backend.Waiter;
 import org.jspecify.annotations.Nullable;
@@ -129,7 +130,7 @@ record HoldOptions(LockRequest request, Duration leaseTime, long keepTime) {
 	 */
 	boolean granted() {
 		return this.request.keys().size() == 1 && isAlone() && !fenced() && renewed() && minHold() == 0
-				&& !this.request.expireOnClose();
+				&& this.request.releaseOn() == ReleaseOn.CLOSE;
 	}
 
 	/**

@@ -4,9 +4,9 @@ import java.time.Duration;
 import java.util.regex.Pattern;
 
 import io.github.distributedlock.LockRequest;
+import io.github.distributedlock.ReleaseOn;
 import io.github.distributedlock.annotation.DistributedLock;
 import io.github.distributedlock.annotation.IfBusy;
-import io.github.distributedlock.annotation.ReleaseOn;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.ExtendWith;
 
@@ -31,7 +31,7 @@ class RequestTests {
 			assertThat(request.leaseTime()).isNull();
 			assertThat(request.maxHoldTime()).isNull();
 			assertThat(request.minHoldTime()).isNull();
-			assertThat(request.expireOnClose()).isFalse();
+			assertThat(request.releaseOn()).isEqualTo(ReleaseOn.CLOSE);
 			assertThat(request.name()).isEqualTo("Service.nothingSet");
 		}
 	}
@@ -46,7 +46,7 @@ class RequestTests {
 			assertThat(request.leaseTime()).isEqualTo(Duration.ofSeconds(90));
 			assertThat(request.maxHoldTime()).isEqualTo(Duration.ofMinutes(2));
 			assertThat(request.minHoldTime()).isEqualTo(Duration.ofSeconds(2));
-			assertThat(request.expireOnClose()).isTrue();
+			assertThat(request.releaseOn()).isEqualTo(ReleaseOn.EXPIRY);
 			assertThat(request.fenced()).isTrue();
 			assertThat(request.name()).isEqualTo("checkout- 1m30s");
 		}

@@ -16,6 +16,7 @@ import ch.qos.logback.classic.Level;
 import ch.qos.logback.classic.Logger;
 import io.github.distributedlock.LockHandle;
 import io.github.distributedlock.LockRequest;
+import io.github.distributedlock.ReleaseOn;
 import io.github.distributedlock.backend.redis.RedisLockBackend;
 import io.github.distributedlock.engine.LockEngine;
 import io.github.distributedlock.fixtures.ChildJvm;
@@ -211,7 +212,7 @@ public final class EndOfLease {
 		EXPIRY("EXPIRY") {
 			@Override
 			void hold(LockEngine engine, String key, Duration lease) {
-				engine.acquire(LockRequest.of(key).leaseTime(lease).expireOnClose(true)).close();
+				engine.acquire(LockRequest.of(key).leaseTime(lease).releaseOn(ReleaseOn.EXPIRY)).close();
 			}
 		};
 

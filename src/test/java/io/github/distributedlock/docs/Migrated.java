@@ -4,9 +4,9 @@ import java.util.Queue;
 import java.util.concurrent.ConcurrentLinkedQueue;
 
 import io.github.distributedlock.LockHandle;
+import io.github.distributedlock.ReleaseOn;
 import io.github.distributedlock.annotation.DistributedLock;
 import io.github.distributedlock.annotation.IfBusy;
-import io.github.distributedlock.annotation.ReleaseOn;
 
 /**
  * What stands in the README beside the annotations of home-made locks.

@@ -15,6 +15,7 @@ import io.github.distributedlock.LockMode;
 import io.github.distributedlock.LockRequest;
 import io.github.distributedlock.LockStatus;
 import io.github.distributedlock.LockStatus.State;
+import io.github.distributedlock.ReleaseOn;
 import io.github.distributedlock.backend.Claim;
 import io.github.distributedlock.backend.ForwardingLockBackend;
 import io.github.distributedlock.backend.Holder;
@@ -665,7 +666,7 @@ class KeptTests extends EngineFixture {
 		return List.of(LockRequest.of("k").mode(LockMode.SHARED), LockRequest.of("k").permits(2),
 				LockRequest.of("k").fair(true), LockRequest.of("k").fenced(true), LockRequest.of("k", "l"),
 				LockRequest.of("k").leaseTime(LEASE), LockRequest.of("k").maxHoldTime(LEASE),
-				LockRequest.of("k").minHoldTime(LEASE), LockRequest.of("k").expireOnClose(true));
+				LockRequest.of("k").minHoldTime(LEASE), LockRequest.of("k").releaseOn(ReleaseOn.EXPIRY));
 	}
 
 	@ParameterizedTest

@@ -1,5 +1,6 @@
 package io.github.distributedlock.engine;
 
+import io.github.distributedlock.ReleaseOn;
 import io.github.distributedlock.backend.LockBackend.Renewal;
 import java.time.Duration;
 import java.util.List;
@@ -44,7 +45,7 @@ class ParkingAndShutdownTests extends EngineFixture {
 
 	@Test
 	void lockMayBeLeftToRunOut() {
-		LockHandle handle = this.engine.acquire(request("k").expireOnClose(true));
+		LockHandle handle = this.engine.acquire(request("k").releaseOn(ReleaseOn.EXPIRY));
 		this.time.advance(Duration.ofSeconds(5));
 		handle.close();
 		assertThat(holderOf("k").state()).isEqualTo(Holder.State.EXPIRING);

@@ -17,6 +17,7 @@ import io.github.distributedlock.LockMode;
 import io.github.distributedlock.LockRequest;
 import io.github.distributedlock.LockStatus;
 import io.github.distributedlock.LockUpgradeException;
+import io.github.distributedlock.ReleaseOn;
 import io.github.distributedlock.backend.Claim;
 import io.github.distributedlock.backend.Waiter;
 import org.awaitility.Awaitility;
@@ -227,7 +228,7 @@ class PermitsTests extends EngineFixture {
 	@Test
 	void minHoldTimeAndExpiryKeepAPermit() {
 		for (LockRequest resting : List.of(detached(2).minHoldTime(Duration.ofSeconds(3)),
-				detached(2).leaseTime(Duration.ofSeconds(3)).expireOnClose(true))) {
+				detached(2).leaseTime(Duration.ofSeconds(3)).releaseOn(ReleaseOn.EXPIRY))) {
 			this.backend.forgetSteps();
 			LockHandle other = this.third.acquire(detached(2));
 			this.engine.acquire(resting).close();

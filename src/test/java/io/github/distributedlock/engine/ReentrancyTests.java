@@ -10,6 +10,7 @@ import io.github.distributedlock.LockEvent;
 import io.github.distributedlock.LockHandle;
 import io.github.distributedlock.LockInterruptedException;
 import io.github.distributedlock.LockRequest;
+import io.github.distributedlock.ReleaseOn;
 import io.github.distributedlock.backend.Holder;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -112,7 +113,8 @@ class ReentrancyTests extends EngineFixture {
 	void requestThatFailsLeavesNoMinHoldTimeBehind() {
 		ownedElsewhere("a", LEASE);
 		LockHandle outer = this.engine.acquire("k");
-		assertThat(this.engine.tryAcquire(LockRequest.of("a", "k").minHoldTime(LEASE).expireOnClose(true))).isEmpty();
+		assertThat(this.engine.tryAcquire(LockRequest.of("a", "k").minHoldTime(LEASE).releaseOn(ReleaseOn.EXPIRY)))
+			.isEmpty();
 		outer.close();
 		assertThat(holderOf("k")).isNull();
 	}
@@ -122,7 +124,7 @@ class ReentrancyTests extends EngineFixture {
 	void lockIsLeftToRunOutIfAnyRequestAskedForIt(boolean severalKeys) {
 		LockRequest inner = severalKeys ? LockRequest.of("a", "k") : request("k");
 		LockHandle outer = this.engine.acquire(request("k"));
-		this.engine.acquire(inner.expireOnClose(true)).close();
+		this.engine.acquire(inner.releaseOn(ReleaseOn.EXPIRY)).close();
 		assertThat(outer.isHeld()).isTrue();
 		outer.close();
 		assertThat(holderOf("k").state()).isEqualTo(Holder.State.EXPIRING);
@@ -134,7 +136,7 @@ class ReentrancyTests extends EngineFixture {
 
 	@Test
 	void innerRequestDoesNotTakeBackThatTheLockIsLeftToRunOut() {
-		LockHandle outer = this.engine.acquire(request("k").expireOnClose(true));
+		LockHandle outer = this.engine.acquire(request("k").releaseOn(ReleaseOn.EXPIRY));
 		this.engine.acquire(request("k")).close();
 		outer.close();
 		assertThat(holderOf("k").state()).isEqualTo(Holder.State.EXPIRING);

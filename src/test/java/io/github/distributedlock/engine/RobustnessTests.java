@@ -16,6 +16,7 @@ import io.github.distributedlock.LockEvent;
 import io.github.distributedlock.LockHandle;
 import io.github.distributedlock.LockNotAcquiredException;
 import io.github.distributedlock.LockRequest;
+import io.github.distributedlock.ReleaseOn;
 import io.github.distributedlock.backend.Claim;
 import io.github.distributedlock.backend.ReleaseNotification;
 import io.github.distributedlock.backend.Waiter;
@@ -99,7 +100,7 @@ class RobustnessTests extends EngineFixture {
 		LockRequest both = LockRequest.of("a", "b");
 		assertThat(this.engine.tryAcquire(both.minHoldTime(Duration.ofMinutes(1)))).isEmpty();
 		assertThat(holderOf("a")).isNull();
-		assertThat(this.engine.tryAcquire(both.expireOnClose(true))).isEmpty();
+		assertThat(this.engine.tryAcquire(both.releaseOn(ReleaseOn.EXPIRY))).isEmpty();
 		assertThat(holderOf("a")).isNull();
 		assertThat(events(LockEvent.Released.class)).as("nobody had it").isEmpty();
 	}
@@ -115,7 +116,7 @@ class RobustnessTests extends EngineFixture {
 
 	@Test
 	void parkedLockThatTheStoreHeardOfLateBlocksNoLonger() {
-		LockHandle handle = this.engine.acquire(request("k").expireOnClose(true));
+		LockHandle handle = this.engine.acquire(request("k").releaseOn(ReleaseOn.EXPIRY));
 		this.backend.breaks(ScriptedBackend.LOST_REQUEST);
 		handle.close();
 		this.time.advance(Duration.ofSeconds(25));
