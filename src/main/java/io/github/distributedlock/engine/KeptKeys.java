@@ -2,7 +2,6 @@ package io.github.distributedlock.engine;
 
 import java.util.Comparator;
 import java.util.Map;
-import java.util.Objects;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicBoolean;
@@ -11,6 +10,7 @@ import java.util.concurrent.atomic.AtomicIntegerArray;
 import io.github.distributedlock.LockException;
 import io.github.distributedlock.backend.LockBackend;
 import io.github.distributedlock.backend.LockFeature;
+import io.github.distributedlock.engine.LocalKey.QueueKey;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -31,16 +31,15 @@ import org.slf4j.LoggerFactory;
  *            here for the keep time, lease made longer, stop
  * </pre>
  *
- * Invariants: the key stays under the current entry of its queue, which has no request. A
- * stay begins in the queue's step. A stay ends in the step in which the release of the
- * key begins or the entry is not current any more; then nothing of the stay is left here,
- * not even the alarm. The key of a stay is taken by one change of the {@link Ownership}
- * from vacant. So a request either takes the key, or waits until the store has answered
- * the release of the key. While the key is unused, an alarm is set for the end of the
- * stay or for an earlier time. An alarm that rings while the key is in use sets no other
- * alarm, since the return of the key does. Safe for use by many threads.
+ * Invariants: the {@link LocalKey} has the key while the key stays. A stay begins and
+ * ends under the monitor of that key; after its end nothing of the stay is left here, not
+ * even the alarm. The key of a stay is taken by one change of the {@link Ownership} from
+ * vacant. So a request either takes the key, or waits until the store has answered the
+ * release of the key. While the key is unused, an alarm is set for the end of the stay or
+ * for an earlier time. An alarm that rings while the key is in use sets no other alarm,
+ * since the return of the key does. Safe for use by many threads.
  */
-final class KeptKeys {
+final class KeptKeys implements LocalKey.Keeper {
 
 	private static final Logger logger = LoggerFactory.getLogger(KeptKeys.class);
 
@@ -60,7 +59,7 @@ final class KeptKeys {
 	 */
 	private static final int PAUSE = 64;
 
-	private final Map<QueueEntry, Stay> stays = new ConcurrentHashMap<>();
+	private final Map<LocalKey, Stay> stays = new ConcurrentHashMap<>();
 
 	private final LockBackend backend;
 
@@ -140,12 +139,11 @@ final class KeptKeys {
 	}
 
 	/**
-	 * Returns whether a key may stay that a hold of this JVM is about to leave. A key may
-	 * not stay if the key has been here for its keep time, or if the lease was made
-	 * longer for a hold that took long.
-	 * @param stays whether the key stays here already
+	 * {@inheritDoc} A key may not stay if the key has been here for its keep time, or if
+	 * the lease was made longer for a hold that took long.
 	 */
-	boolean mayKeep(Ownership ownership, boolean stays) {
+	@Override
+	public boolean mayKeep(Ownership ownership, boolean stays) {
 		return this.open && this.time.nanoTime() - ownership.sliceStart() < ownership.keepTime()
 				&& ownership.lease().nanos() <= ownership.claim().lease().toNanos()
 				&& (stays || (!wasInVain(ownership) && canStay() && hears()));
@@ -156,7 +154,7 @@ final class KeptKeys {
 	}
 
 	private int slot(Ownership ownership) {
-		return LocalQueue.hash(ownership.key()) & (this.inVain.length() - 1);
+		return QueueKey.hash(ownership.key()) & (this.inVain.length() - 1);
 	}
 
 	/**
@@ -192,21 +190,14 @@ final class KeptKeys {
 		return this.instance.isKnown() && this.instance.hears();
 	}
 
-	/**
-	 * Begins the stay of a key under an entry, which is current now. Called in the
-	 * queue's step.
-	 */
-	void begin(LocalQueue queue, QueueEntry entry) {
-		this.stays.put(entry, new Stay(queue, entry));
+	@Override
+	public void begin(LocalKey key, Ownership ownership) {
+		this.stays.put(key, new Stay(key, ownership));
 	}
 
-	/**
-	 * Takes notice that a hold has left the key, if the key still stays here under an
-	 * entry.
-	 * @param again whether the key had stayed before
-	 */
-	void returned(QueueEntry entry, boolean again) {
-		Stay stay = this.stays.get(entry);
+	@Override
+	public void returned(LocalKey key, boolean again) {
+		Stay stay = this.stays.get(key);
 		if (stay == null) {
 			return;
 		}
@@ -223,35 +214,26 @@ final class KeptKeys {
 		}
 	}
 
-	/**
-	 * Ends the stay under an entry, since the entry is not current any more. Called in
-	 * the queue's step.
-	 */
-	void left(QueueEntry entry) {
-		Stay stay = this.stays.remove(entry);
-		if (stay != null) {
-			stay.left();
-		}
-	}
-
-	/**
-	 * Takes notice that others have asked for a key that stays here.
-	 */
-	void recalled(QueueEntry entry) {
-		Stay stay = this.stays.get(entry);
+	@Override
+	public void recalled(LocalKey key) {
+		Stay stay = this.stays.get(key);
 		if (stay != null) {
 			stay.setAlarm();
 		}
 	}
 
-	/**
-	 * Releases a key in the background that no request takes any more. Only the first
-	 * call for an entry has an effect.
-	 */
-	void end(QueueEntry entry) {
-		Stay stay = this.stays.remove(entry);
+	@Override
+	public void left(LocalKey key) {
+		Stay stay = this.stays.remove(key);
 		if (stay != null) {
 			stay.left();
+		}
+	}
+
+	@Override
+	public void end(LocalKey key) {
+		Stay stay = this.stays.get(key);
+		if (stay != null) {
 			stay.end();
 		}
 	}
@@ -261,9 +243,7 @@ final class KeptKeys {
 	 */
 	private final class Stay {
 
-		private final LocalQueue queue;
-
-		private final QueueEntry entry;
+		private final LocalKey local;
 
 		private final Ownership ownership;
 
@@ -290,10 +270,9 @@ final class KeptKeys {
 		private Runnable cancelAlarm = () -> {
 		};
 
-		private Stay(LocalQueue queue, QueueEntry entry) {
-			this.queue = queue;
-			this.entry = entry;
-			this.ownership = Objects.requireNonNull(entry.inherited());
+		private Stay(LocalKey local, Ownership ownership) {
+			this.local = local;
+			this.ownership = ownership;
 			this.lastUse = KeptKeys.this.time.nanoTime();
 		}
 
@@ -302,7 +281,7 @@ final class KeptKeys {
 		}
 
 		private boolean isRecalled() {
-			return this.ownership.owner().equals(this.entry.queue().recalled);
+			return this.local.isRecalled(this.ownership.owner());
 		}
 
 		/**
@@ -369,22 +348,27 @@ final class KeptKeys {
 		 * Ends the stay, unless the key is in use.
 		 */
 		private void release() {
-			if (this.queue.endStay(this.entry, this.ownership)) {
-				KeptKeys.this.end(this.entry);
+			if (this.local.endStay(this.ownership)) {
+				end();
 			}
 		}
 
 		/**
 		 * Releases the key in the background, or leaves the queue at once if the key is
-		 * lost.
+		 * lost. Only the first call has an effect, and none after another request has
+		 * taken a lost key over.
 		 */
 		private void end() {
+			if (!KeptKeys.this.stays.remove(this.local, this)) {
+				return;
+			}
+			left();
 			if (isRecalled() && !this.isUsed) {
 				KeptKeys.this.inVain.set(slot(this.ownership), PAUSE);
 			}
 			KeptKeys.this.leases.watchdog().unguard(this.ownership);
 			if (this.ownership.isLost()) {
-				this.queue.leave(this.entry);
+				this.local.released(this.ownership);
 			}
 			else {
 				Failures.orUndo(() -> KeptKeys.this.tasks.run(NodeTasks.node(KeptKeys.this.backend, key()),
@@ -415,7 +399,7 @@ final class KeptKeys {
 				KeptKeys.this.leases.ended(this.ownership, answered);
 			}
 			finally {
-				this.queue.leave(this.entry); // Or no other request gets the key.
+				this.local.released(this.ownership); // Or no other request gets the key.
 			}
 		}
 

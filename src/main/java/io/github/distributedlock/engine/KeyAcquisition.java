@@ -15,9 +15,10 @@ import io.github.distributedlock.backend.Holder;
 import io.github.distributedlock.backend.LockBackend;
 import io.github.distributedlock.backend.ReleaseNotification;
 import io.github.distributedlock.backend.Waiter;
-import io.github.distributedlock.engine.KeyQueue.QueueKey;
+import io.github.distributedlock.engine.LocalKey.Entry;
+import io.github.distributedlock.engine.LocalKey.Loan;
+import io.github.distributedlock.engine.LocalKey.QueueKey;
 import io.github.distributedlock.engine.Lease.Moment;
-import io.github.distributedlock.engine.LocalQueue.Loan;
 import io.github.distributedlock.engine.Wait.Acquisition;
 import org.jspecify.annotations.Nullable;
 
@@ -91,7 +92,7 @@ final class KeyAcquisition implements Acquisition {
 	/**
 	 * The entry of the request in the local queue, or beside the queue.
 	 */
-	private QueueEntry entry;
+	private Entry entry;
 
 	/**
 	 * {@code true} while the request asks beside those that have their turn.
@@ -161,16 +162,16 @@ final class KeyAcquisition implements Acquisition {
 		if (loan != null || this.outOfTurn) {
 			// Made before the key is taken. Once the key is taken, nothing may fail until
 			// the hold is kept.
-			this.entry = QueueEntry.beside(engine.queue, queueKey, wait);
+			this.entry = engine.queue.beside(queueKey, wait);
 			this.ended = loan != null && borrow(loan);
 			if (this.ended || this.outOfTurn) {
 				return;
 			}
 		}
-		QueueEntry entered = engine.queue.enter(queueKey, wait.isAllowed() && wait.mayAttempt(),
-				options.mayBeHandedOver(), wait);
+		Entry entered = engine.queue.enter(queueKey, wait.isAllowed() && wait.mayAttempt(), options.mayBeHandedOver(),
+				wait);
 		if (entered == null) {
-			this.entry = QueueEntry.beside(engine.queue, queueKey, wait);
+			this.entry = engine.queue.beside(queueKey, wait);
 			requireNoFailure(engine.queue.failure(queueKey));
 			wait.busyLocally(engine.queue.holder(queueKey));
 			this.ended = true;
@@ -223,7 +224,7 @@ final class KeyAcquisition implements Acquisition {
 		}
 		if (awaited == Awaited.WAKE_UP) {
 			if (signalled) {
-				this.entry.queue().forgetWakeUps();
+				this.entry.key().forgetWakeUps();
 				if (this.failure == null) {
 					polls().restart();
 				}
@@ -251,7 +252,7 @@ final class KeyAcquisition implements Acquisition {
 
 	@Override
 	public Semaphore signal() {
-		return (this.awaited == Awaited.WAKE_UP) ? this.entry.queue().wakeUps() : this.entry.nudges();
+		return (this.awaited == Awaited.WAKE_UP) ? this.entry.key().wakeUps() : this.entry.nudges();
 	}
 
 	@Override
@@ -260,7 +261,7 @@ final class KeyAcquisition implements Acquisition {
 		try {
 			if (failed && this.number > 0) {
 				// The next request or withdrawal takes back what was granted.
-				this.entry.queue().gaveUp(this.claim.owner());
+				this.entry.key().gaveUp(this.claim.owner());
 			}
 			if (failed && this.unsettled) {
 				this.engine.leases.sweeper().cleanUp(this.claim);
@@ -271,7 +272,7 @@ final class KeyAcquisition implements Acquisition {
 				this.engine.queue.leaveTickets(this.entry);
 			}
 			if (failed) {
-				this.engine.queue.abandon(this.entry, this.engine.handOver::abandon);
+				this.entry.abandon(this.engine.handOver::abandon);
 			}
 			else if (!this.options.isAlone()) {
 				// The next request asks at once.
@@ -288,7 +289,7 @@ final class KeyAcquisition implements Acquisition {
 	 * Waits for the turn in the local queue, until the time is over.
 	 */
 	private long queueUp() {
-		this.wait.busyLocally(this.engine.queue.holder(this.entry.queueKey));
+		this.wait.busyLocally(this.engine.queue.holder(this.entry.key().queueKey()));
 		return awaitTurn();
 	}
 
@@ -303,7 +304,7 @@ final class KeyAcquisition implements Acquisition {
 	 * nothing yet lets the withdrawal end: the lock may be free.
 	 */
 	private boolean awaitsWithdrawal() {
-		return this.entry.followsWithdrawal && this.wait.mayBeLate();
+		return this.entry.followsWithdrawal() && this.wait.mayBeLate();
 	}
 
 	/**
@@ -316,14 +317,14 @@ final class KeyAcquisition implements Acquisition {
 		}
 		boolean late = !nudged || this.wait.isOver();
 		if (!nudged) {
-			this.wait.busyLocally(this.engine.queue.holder(this.entry.queueKey));
+			this.wait.busyLocally(this.engine.queue.holder(this.entry.key().queueKey()));
 		}
 		if (late) {
 			// A request that is late does not wait for a second command of a store that
 			// fails.
-			requireNoFailure(this.entry.queue().failure);
+			requireNoFailure(this.entry.key().failure());
 		}
-		if (!nudged && this.entry.followsWithdrawal && !this.wait.isBusy()) {
+		if (!nudged && this.entry.followsWithdrawal() && !this.wait.isBusy()) {
 			throw Failures.notAttempted(key(), "the store has not confirmed in " + Failures.text(this.wait.waited())
 					+ " that the waiter before it has withdrawn", null);
 		}
@@ -396,7 +397,7 @@ final class KeyAcquisition implements Acquisition {
 		Moment sent = Moment.now(this.engine.time);
 		if (registers()) {
 			Claim claim = nextClaim(sent);
-			this.entry.queue().registered = true;
+			this.entry.key().register();
 			return attempt(sent, claim, null);
 		}
 		return attempt(sent, this.claim, null);
@@ -413,7 +414,7 @@ final class KeyAcquisition implements Acquisition {
 		this.wait.beginAttempt();
 		AcquireResult answer;
 		try {
-			answer = (left != null) ? pass(left, claim, sent) : this.entry.queue().registered
+			answer = (left != null) ? pass(left, claim, sent) : this.entry.key().isRegistered()
 					? this.engine.backend.acquireOrRegister(claim) : this.engine.backend.acquire(claim);
 		}
 		catch (RuntimeException ex) {
@@ -421,8 +422,7 @@ final class KeyAcquisition implements Acquisition {
 		}
 		this.unsettled = unsettledBefore;
 		this.failure = null;
-		this.entry.queue().failure = null;
-		this.entry.queue().settled(claim.replaced());
+		this.entry.key().answered(claim.replaced());
 		this.wait.answered(answer);
 		if (answer.acquired()) {
 			Hold hold = begin(new Lease(sent, claim.lease().toNanos()), sent.nanos(), answer.fencingToken());
@@ -461,8 +461,7 @@ final class KeyAcquisition implements Acquisition {
 	 * waited here before. A request that will probably have to wait registers at once.
 	 */
 	private boolean registers() {
-		KeyQueue queue = this.entry.queue();
-		return queue.registered || !queue.unwanted().isEmpty()
+		return this.entry.key().isKnownToStore()
 				|| (!this.wait.isOver() && (this.wasBusy || this.unsettled || this.options.fair() || willHaveToWait()));
 	}
 
@@ -491,7 +490,7 @@ final class KeyAcquisition implements Acquisition {
 			claim = claim.number(this.number).grantLease(this.engine.backend.grantLease());
 			this.grantable = new Lease(sent, claim.grantLease().toNanos());
 		}
-		Set<String> unwanted = this.entry.queue().unwanted();
+		Set<String> unwanted = this.entry.key().unwanted();
 		return unwanted.isEmpty() ? claim : claim.replacing(unwanted);
 	}
 
@@ -499,7 +498,7 @@ final class KeyAcquisition implements Acquisition {
 		// Set also if the key is released for a slice and no place is kept: a request
 		// that counts as registered
 		// pauses before the request asks again.
-		this.entry.queue().registered = true;
+		this.entry.key().register();
 		boolean yields = this.engine.handOver.isSliceOver(passing, sent);
 		this.sliceStart = yields ? OptionalLong.empty() : OptionalLong.of(passing.sliceStart());
 		boolean answered = false;
@@ -510,7 +509,7 @@ final class KeyAcquisition implements Acquisition {
 		}
 		finally {
 			if (!answered && claim.number() > 0) {
-				this.entry.queue().gaveUp(passing.owner());
+				this.entry.key().gaveUp(passing.owner());
 			}
 		}
 	}
@@ -523,7 +522,7 @@ final class KeyAcquisition implements Acquisition {
 	private long failed(LockBackendException failure, boolean unsettledBefore) throws InterruptedException {
 		this.failure = failure;
 		if (!Thread.currentThread().isInterrupted()) {
-			this.entry.queue().failure = failure; // Else this request alone failed.
+			this.entry.key().failed(failure); // Else this request alone failed.
 		}
 		if (failure.isWithoutEffect()) {
 			this.unsettled = unsettledBefore;
@@ -567,7 +566,7 @@ final class KeyAcquisition implements Acquisition {
 	 * @return the hold, guarded, or {@code null} if the store is to be asked
 	 */
 	private @Nullable Hold accept() {
-		ReleaseNotification grant = this.entry.queue().takeGrant();
+		ReleaseNotification grant = this.entry.key().takeGrant();
 		Lease lease = this.grantable;
 		if (grant == null || lease == null || grant.number() != this.number
 				|| !this.claim.owner().equals(grant.owner())) {
@@ -617,7 +616,7 @@ final class KeyAcquisition implements Acquisition {
 		if (this.wasBusy && ownership.keepTime() > 0) {
 			// Others may have asked before this owner got the key, and tell only the
 			// owner that they have found.
-			this.entry.queue().recalled = ownership.owner();
+			this.entry.key().recall(ownership.owner());
 		}
 		this.unsettled = unsettledBefore;
 		return hold;
@@ -628,9 +627,9 @@ final class KeyAcquisition implements Acquisition {
 	 * request has the key.
 	 */
 	private void takeFromOthers(Ownership ownership) {
-		Set<String> unwanted = this.entry.acquired(ownership.owner());
+		Set<String> unwanted = this.entry.key().acquired(ownership.owner());
 		if (!unwanted.isEmpty()) { // Else nothing is made, not even an iterator.
-			unwanted.forEach((owner) -> this.engine.leases.sweeper().forget(this.entry.queueKey.claim(owner)));
+			unwanted.forEach((owner) -> this.engine.leases.sweeper().forget(this.entry.key().queueKey().claim(owner)));
 		}
 	}
 
@@ -685,8 +684,8 @@ final class KeyAcquisition implements Acquisition {
 			if (this.failure != null) {
 				return await(Awaited.WAKE_UP, this.wait.untilRetry());
 			}
-			if (this.entry.queue().registered) {
-				return await(Awaited.WAKE_UP, this.entry.poller ? polls().pause(this.wait) : this.wait.left());
+			if (this.entry.key().isRegistered()) {
+				return await(Awaited.WAKE_UP, this.entry.isPoller() ? polls().pause(this.wait) : this.wait.left());
 			}
 		}
 		requireServed();
@@ -695,7 +694,8 @@ final class KeyAcquisition implements Acquisition {
 
 	private long enter() {
 		this.outOfTurn = false;
-		this.entry = Objects.requireNonNull(this.engine.queue.enter(this.entry.queueKey, true, false, this.wait));
+		this.entry = Objects
+			.requireNonNull(this.engine.queue.enter(this.entry.key().queueKey(), true, false, this.wait));
 		requireServed();
 		return this.entry.wasFirst() ? NEXT_ROUND : queueUp();
 	}

@@ -4,7 +4,7 @@ import io.github.distributedlock.LockException;
 import io.github.distributedlock.backend.ReleaseListener;
 import io.github.distributedlock.backend.ReleaseNotification;
 import io.github.distributedlock.backend.Waiter;
-import io.github.distributedlock.engine.KeyQueue.QueueKey;
+import io.github.distributedlock.engine.LocalKey.QueueKey;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 

@@ -1,7 +1,7 @@
 package io.github.distributedlock.engine;
 
 import java.util.Set;
-import java.util.function.BiConsumer;
+import java.util.function.Consumer;
 
 import io.github.distributedlock.LockException;
 import io.github.distributedlock.backend.LockBackend;
@@ -15,43 +15,41 @@ import org.slf4j.LoggerFactory;
  * registration and the reservation run out by themselves, and a key that may have been
  * granted is cleaned up.
  */
-record Withdrawals(LockBackend backend, Leases leases, NodeTasks tasks) implements BiConsumer<LocalQueue, QueueEntry> {
+record Withdrawals(LockBackend backend, Leases leases, NodeTasks tasks) implements Consumer<LocalKey> {
 
 	private static final Logger logger = LoggerFactory.getLogger(Withdrawals.class);
 
 	@Override
-	public void accept(LocalQueue queue, QueueEntry entry) {
-		Failures.orUndo(() -> this.tasks.run(NodeTasks.node(this.backend, entry.key()), () -> end(queue, entry, true)),
-				() -> end(queue, entry, false));
+	public void accept(LocalKey key) {
+		Failures.orUndo(() -> this.tasks.run(NodeTasks.node(this.backend, key.queueKey().key()), () -> end(key, true)),
+				() -> end(key, false));
 	}
 
-	private void end(LocalQueue queue, QueueEntry entry, boolean hasThread) {
-		if (!entry.begin()) {
+	private void end(LocalKey key, boolean hasThread) {
+		Set<String> unwanted = key.beginWithdrawal();
+		if (unwanted == null) {
 			return;
 		}
-		// A grant that arrives from now on takes another withdrawal.
-		entry.queue().takeGrant();
-		Set<String> unwanted = entry.queue().unwanted();
 		try {
-			if (!(hasThread && tryWithdraw(entry, unwanted))) {
-				unwanted.forEach((owner) -> this.leases.sweeper().forget(entry.queueKey.claim(owner)));
+			if (!(hasThread && tryWithdraw(key, unwanted))) {
+				unwanted.forEach((owner) -> this.leases.sweeper().forget(key.queueKey().claim(owner)));
 			}
 		}
 		finally {
-			entry.queue().withdrawn(unwanted);
-			queue.leave(entry);
+			key.endWithdrawal(unwanted);
 		}
 	}
 
-	private boolean tryWithdraw(QueueEntry entry, Set<String> unwanted) {
+	private boolean tryWithdraw(LocalKey local, Set<String> unwanted) {
+		String key = local.queueKey().key();
 		try {
-			this.backend.withdraw(entry.key(), entry.queueKey.waiter(), unwanted);
-			entry.queue().failure = null;
+			this.backend.withdraw(key, local.queueKey().waiter(), unwanted);
+			local.failed(null);
 			return true;
 		}
 		catch (RuntimeException ex) {
-			logger.debug("Could not withdraw from lock '{}'", LockException.printable(entry.key()), ex);
-			entry.queue().failure = Failures.asBackendException("withdraw", entry.key(), ex);
+			logger.debug("Could not withdraw from lock '{}'", LockException.printable(key), ex);
+			local.failed(Failures.asBackendException("withdraw", key, ex));
 			return false;
 		}
 	}

@@ -45,7 +45,7 @@ class ClaimsTests {
 					waiting.md | five of them in general, at least 3 s | backend/LockBackend | return Duration.ofSeconds(3)
 					waiting.md | may take up to 5 s more | backend/redis/connection/Opening | FIRST = Duration.ofSeconds(5)
 					waiting.md | `distributed-lock.local-slice` (10 ms) | engine/LockEngineBuilder | localSlice = Duration.ofMillis(10)
-					waiting.md | up to 16 times | engine/QueueEntry | MOST_LOANS = 16
+					waiting.md | up to 16 times | engine/LocalKey | MOST_LOANS = 16
 					jdbc.md | Renewals of up to 200 locks | backend/LockBackend | return 200;
 					jdbc.md | the first waiter for 850 ms | backend/jdbc/Rows | LONGEST_POLL = Duration.ofMillis(750)
 					jdbc.md | not polled for 2 s is left out | backend/jdbc/Rows | SILENCE = Duration.ofSeconds(2)

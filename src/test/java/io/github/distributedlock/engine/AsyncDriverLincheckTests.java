@@ -7,7 +7,8 @@ import java.util.concurrent.Semaphore;
 import java.util.concurrent.atomic.AtomicInteger;
 
 import io.github.distributedlock.backend.Waiter;
-import io.github.distributedlock.engine.KeyQueue.QueueKey;
+import io.github.distributedlock.engine.LocalKey.Entry;
+import io.github.distributedlock.engine.LocalKey.QueueKey;
 import io.github.distributedlock.engine.Wait.Acquisition;
 import io.github.distributedlock.fixtures.Exploration;
 import io.github.distributedlock.fixtures.Interleavings;
@@ -35,7 +36,7 @@ public class AsyncDriverLincheckTests {
 
 	private final NodeTasks tasks = new NodeTasks(this.time::request, this.time);
 
-	private final LocalQueue queue = new LocalQueue((queue, entry) -> {
+	private final LocalQueue queue = new LocalQueue((key) -> {
 		throw new IllegalStateException("nothing is registered");
 	}, null);
 
@@ -123,7 +124,7 @@ public class AsyncDriverLincheckTests {
 		private final AsyncDriver driver = new AsyncDriver(new ReleasedKeys(), AsyncDriverLincheckTests.this.tasks,
 				this.wait);
 
-		private final QueueEntry entry = AsyncDriverLincheckTests.this.queue.enter(K, true, false, this.wait);
+		private final Entry entry = AsyncDriverLincheckTests.this.queue.enter(K, true, false, this.wait);
 
 		private final AtomicInteger ends = new AtomicInteger();
 
@@ -139,7 +140,7 @@ public class AsyncDriverLincheckTests {
 		public long advance(boolean signalled) {
 			boolean first = !this.begun;
 			this.begun = true;
-			if (first ? this.entry.takeTurn() : signalled) {
+			if (first ? LocalQueueTests.takeTurn(this.entry) : signalled) {
 				int now = AsyncDriverLincheckTests.this.inside.incrementAndGet();
 				AsyncDriverLincheckTests.this.most.accumulateAndGet(now, Math::max);
 				this.hasTurn = true;

@@ -6,7 +6,8 @@ import java.util.function.UnaryOperator;
 
 import io.github.distributedlock.backend.ReleaseNotification;
 import io.github.distributedlock.backend.Waiter;
-import io.github.distributedlock.engine.KeyQueue.QueueKey;
+import io.github.distributedlock.engine.LocalKey.Entry;
+import io.github.distributedlock.engine.LocalKey.QueueKey;
 import io.github.distributedlock.fixtures.Exploration;
 import io.github.distributedlock.fixtures.Interleavings;
 import org.jetbrains.lincheck.datastructures.Operation;
@@ -43,7 +44,7 @@ public class GrantLincheckTests {
 
 	private final AtomicReference<Known> store = new AtomicReference<>(new Known(null, null));
 
-	private final QueueEntry[] entries = new QueueEntry[4];
+	private final Entry[] entries = new Entry[4];
 
 	private final String[] owners = new String[4];
 
@@ -53,13 +54,11 @@ public class GrantLincheckTests {
 
 	private final int[] requests = new int[4];
 
-	private final LocalQueue queue = new LocalQueue((queue, entry) -> {
-		if (entry.begin()) {
-			entry.queue().takeGrant();
-			Set<String> unwanted = entry.queue().unwanted();
+	private final LocalQueue queue = new LocalQueue((key) -> {
+		Set<String> unwanted = key.beginWithdrawal();
+		if (unwanted != null) {
 			change((known) -> new Known(known.freeOf(unwanted).owner(), null));
-			entry.queue().withdrawn(unwanted);
-			queue.leave(entry);
+			key.endWithdrawal(unwanted);
 		}
 	}, null);
 
@@ -77,7 +76,7 @@ public class GrantLincheckTests {
 			this.owners[thread] = "us:" + thread + "." + this.requests[thread]++;
 			this.entries[thread] = this.queue.enter(K, true, false, null);
 		}
-		if (!this.current[thread] && this.entries[thread].takeTurn()) {
+		if (!this.current[thread] && LocalQueueTests.takeTurn(this.entries[thread])) {
 			this.current[thread] = true;
 			ask(thread);
 		}
@@ -89,7 +88,7 @@ public class GrantLincheckTests {
 	@Operation
 	public void goOnIfWoken(@Param(name = "thread") int thread) {
 		if (this.current[thread] && !this.holds[thread] && isWoken(this.entries[thread])) {
-			ReleaseNotification grant = this.entries[thread].queue().takeGrant();
+			ReleaseNotification grant = this.entries[thread].key().takeGrant();
 			if (grant != null && this.owners[thread].equals(grant.owner())) {
 				acquired(thread);
 			}
@@ -114,7 +113,7 @@ public class GrantLincheckTests {
 	 */
 	@Operation
 	public void leave(@Param(name = "thread") int thread) {
-		QueueEntry entry = this.entries[thread];
+		Entry entry = this.entries[thread];
 		if (entry == null) {
 			return;
 		}
@@ -122,9 +121,9 @@ public class GrantLincheckTests {
 			giveBack(this.owners[thread]);
 		}
 		else if (this.current[thread]) {
-			entry.queue().gaveUp(this.owners[thread]);
+			entry.key().gaveUp(this.owners[thread]);
 		}
-		this.queue.leave(entry);
+		entry.leave();
 		this.entries[thread] = null;
 		this.current[thread] = false;
 		this.holds[thread] = false;
@@ -158,23 +157,23 @@ public class GrantLincheckTests {
 	}
 
 	private void ask(int thread) {
-		QueueEntry entry = this.entries[thread];
+		Entry entry = this.entries[thread];
 		String owner = this.owners[thread];
-		entry.queue().registered = true;
-		Set<String> unwanted = entry.queue().unwanted();
+		entry.key().register();
+		Set<String> unwanted = entry.key().unwanted();
 		Known after = this.store.updateAndGet((known) -> {
 			Known free = known.freeOf(unwanted);
 			boolean taken = free.owner() == null && known.owner() != null;
 			return (taken || owner.equals(free.owner())) ? new Known(owner, null) : new Known(free.owner(), owner);
 		});
-		entry.queue().settled(unwanted);
+		entry.key().answered(unwanted);
 		if (owner.equals(after.owner())) {
 			acquired(thread);
 		}
 	}
 
 	private void acquired(int thread) {
-		this.entries[thread].acquired(this.owners[thread]).forEach(this::giveBack);
+		this.entries[thread].key().acquired(this.owners[thread]).forEach(this::giveBack);
 		this.holds[thread] = true;
 	}
 
@@ -190,10 +189,10 @@ public class GrantLincheckTests {
 		return this.store.getAndUpdate(change);
 	}
 
-	private static boolean isWoken(QueueEntry entry) {
-		boolean woken = entry.queue().wakeUps().tryAcquire();
+	private static boolean isWoken(Entry entry) {
+		boolean woken = entry.key().wakeUps().tryAcquire();
 		if (woken) {
-			entry.queue().forgetWakeUps();
+			entry.key().forgetWakeUps();
 		}
 		return woken;
 	}

@@ -2,7 +2,8 @@ package io.github.distributedlock.engine;
 
 import io.github.distributedlock.backend.ReleaseNotification;
 import io.github.distributedlock.backend.Waiter;
-import io.github.distributedlock.engine.KeyQueue.QueueKey;
+import io.github.distributedlock.engine.LocalKey.Heard;
+import io.github.distributedlock.engine.LocalKey.QueueKey;
 import io.github.distributedlock.fixtures.Patience;
 import org.awaitility.Awaitility;
 import org.junit.jupiter.api.Test;
@@ -16,27 +17,25 @@ class GrantWhileAnsweredTests {
 
 	private static final Waiter US = Waiter.exclusive("us");
 
-	private final LocalQueue queue = new LocalQueue((queue, entry) -> {
+	private final LocalQueue queue = new LocalQueue((key) -> {
 	}, null);
 
-	private final QueueEntry entry = new QueueEntry(this.queue, new QueueKey("k", US), false, false, null);
-
-	private final KeyQueue requests = new KeyQueue(this.entry);
+	private final LocalKey key = this.queue.enter(new QueueKey("k", US), false, false, null).key();
 
 	@Test
 	void isNotGivenBack() throws InterruptedException {
-		Thread requesting = new Thread(() -> this.entry.acquired("us:1"));
-		boolean known;
-		synchronized (this.requests) {
+		Thread requesting = new Thread(() -> this.key.acquired("us:1"));
+		Heard known;
+		synchronized (this.key) {
 			requesting.start();
 			Awaitility.await("the request to begin to hold")
 				.atMost(Patience.PATIENCE)
 				.until(() -> requesting.getState() == Thread.State.BLOCKED);
-			known = this.requests.granted(ReleaseNotification.granted("k", US, "us:1", 1), "us:1");
+			known = this.key.granted(ReleaseNotification.granted("k", US, "us:1", 1), "us:1");
 		}
 		requesting.join(60_000);
-		assertThat(known).as("known, and so not forgotten").isTrue();
-		assertThat(this.requests.unwanted()).isEmpty();
+		assertThat(known).as("known, and so not forgotten").isEqualTo(Heard.NOTED);
+		assertThat(this.key.unwanted()).isEmpty();
 	}
 
 }

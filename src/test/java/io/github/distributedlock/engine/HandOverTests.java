@@ -468,7 +468,7 @@ class HandOverTests extends EngineFixture {
 		CompletableFuture<LockHandle> next = acquiring(waiting("k", LONG));
 		this.time.letThemOversleep();
 		this.held.close();
-		for (int i = 0; i < QueueEntry.MOST_LOANS; i++) {
+		for (int i = 0; i < LocalKey.MOST_LOANS; i++) {
 			this.engine.acquire(waiting("k", LONG)).close();
 		}
 		assertThat(this.engine.tryAcquire("k")).as("once more").isEmpty();

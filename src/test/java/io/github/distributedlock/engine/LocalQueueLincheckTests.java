@@ -4,7 +4,8 @@ import java.util.ArrayDeque;
 import java.util.Deque;
 
 import io.github.distributedlock.backend.Waiter;
-import io.github.distributedlock.engine.KeyQueue.QueueKey;
+import io.github.distributedlock.engine.LocalKey.Entry;
+import io.github.distributedlock.engine.LocalKey.QueueKey;
 import io.github.distributedlock.fixtures.Exploration;
 import io.github.distributedlock.fixtures.Interleavings;
 import org.jetbrains.lincheck.datastructures.BooleanGen;
@@ -27,11 +28,11 @@ public class LocalQueueLincheckTests {
 
 	private static final QueueKey K = new QueueKey("k", Waiter.exclusive("us"));
 
-	private final QueueEntry[] entries = new QueueEntry[4];
+	private final Entry[] entries = new Entry[4];
 
 	private final boolean[] told = new boolean[4];
 
-	private final LocalQueue queue = new LocalQueue((queue, entry) -> {
+	private final LocalQueue queue = new LocalQueue((key) -> {
 		throw new IllegalStateException("nobody has registered");
 	}, null);
 
@@ -51,8 +52,8 @@ public class LocalQueueLincheckTests {
 
 	@Operation
 	public boolean isGranted(@Param(name = "thread") int thread) {
-		QueueEntry entry = this.entries[thread];
-		if (entry == null || this.told[thread] || !entry.takeTurn()) {
+		Entry entry = this.entries[thread];
+		if (entry == null || this.told[thread] || !LocalQueueTests.takeTurn(entry)) {
 			return false;
 		}
 		this.told[thread] = true;
@@ -62,7 +63,7 @@ public class LocalQueueLincheckTests {
 	@Operation
 	public void leave(@Param(name = "thread") int thread) {
 		if (this.entries[thread] != null) {
-			this.queue.leave(this.entries[thread]);
+			this.entries[thread].leave();
 			this.entries[thread] = null;
 			this.told[thread] = false;
 		}

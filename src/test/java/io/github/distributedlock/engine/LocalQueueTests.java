@@ -5,7 +5,8 @@ import java.util.List;
 import java.util.Set;
 
 import io.github.distributedlock.backend.Waiter;
-import io.github.distributedlock.engine.KeyQueue.QueueKey;
+import io.github.distributedlock.engine.LocalKey.Entry;
+import io.github.distributedlock.engine.LocalKey.QueueKey;
 import org.junit.jupiter.api.Test;
 
 import static org.assertj.core.api.Assertions.assertThat;
@@ -17,40 +18,40 @@ class LocalQueueTests {
 
 	private static final QueueKey K = new QueueKey("k", Waiter.exclusive("us"));
 
-	private final List<QueueEntry> withdrawals = new ArrayList<>();
+	private final List<LocalKey> withdrawals = new ArrayList<>();
 
-	private final LocalQueue queue = new LocalQueue((same, entry) -> this.withdrawals.add(entry), null);
+	private final LocalQueue queue = new LocalQueue(this.withdrawals::add, null);
 
 	@Test
 	void requestTakesOverAWithdrawalThatHasNotBegun() {
-		QueueEntry withdrawal = withdrawal();
-		QueueEntry entry = this.queue.enter(K, false, false, null);
-		assertThat(entry.takeTurn()).as("its turn at once").isTrue();
-		assertThat(entry.queue().registered).as("the store still knows us").isTrue();
-		assertThat(withdrawal.begin()).as("withdraws all the same").isFalse();
-		this.queue.leave(entry);
-		assertThat(this.withdrawals).as("begun anew after it").hasSize(2).doesNotHaveDuplicates();
+		LocalKey withdrawal = withdrawal();
+		Entry entry = this.queue.enter(K, false, false, null);
+		assertThat(takeTurn(entry)).as("its turn at once").isTrue();
+		assertThat(entry.key().isRegistered()).as("the store still knows us").isTrue();
+		assertThat(withdrawal.beginWithdrawal()).as("withdraws all the same").isNull();
+		entry.leave();
+		assertThat(this.withdrawals).as("begun anew after it").hasSize(2);
+		assertThat(this.withdrawals.get(1).beginWithdrawal()).isNotNull();
 	}
 
 	@Test
 	void requestWaitsForAWithdrawalThatHasBegun() {
-		QueueEntry withdrawal = withdrawal();
-		assertThat(withdrawal.begin()).isTrue();
-		QueueEntry entry = this.queue.enter(K, false, false, null);
-		assertThat(entry.takeTurn()).isFalse();
-		withdrawal.queue().withdrawn(Set.of());
-		this.queue.leave(withdrawal);
-		assertThat(entry.takeTurn()).isTrue();
-		assertThat(entry.queue().registered).isFalse();
+		LocalKey withdrawal = withdrawal();
+		assertThat(withdrawal.beginWithdrawal()).isEmpty();
+		Entry entry = this.queue.enter(K, false, false, null);
+		assertThat(takeTurn(entry)).isFalse();
+		withdrawal.endWithdrawal(Set.of());
+		assertThat(takeTurn(entry)).isTrue();
+		assertThat(entry.key().isRegistered()).isFalse();
 	}
 
 	@Test
 	void requestThatTakesOverAMessageForNobodyKnowsThatTheKeyMayBeReserved() {
 		this.queue.wake(K);
 		assertThat(this.withdrawals).hasSize(1);
-		QueueEntry entry = this.queue.enter(K, false, false, null);
-		assertThat(entry.queue().registered).isTrue();
-		this.queue.leave(entry);
+		Entry entry = this.queue.enter(K, false, false, null);
+		assertThat(entry.key().isRegistered()).isTrue();
+		entry.leave();
 		assertThat(this.withdrawals).as("passed on after it").hasSize(2);
 	}
 
@@ -61,12 +62,19 @@ class LocalQueueTests {
 		assertThat(this.queue.enter(K, false, false, null)).isNull();
 	}
 
-	private QueueEntry withdrawal() {
-		QueueEntry waiter = this.queue.enter(K, true, false, null);
-		waiter.queue().registered = true;
-		this.queue.leave(waiter);
+	private LocalKey withdrawal() {
+		Entry waiter = this.queue.enter(K, true, false, null);
+		waiter.key().register();
+		waiter.leave();
 		assertThat(this.withdrawals).hasSize(1);
 		return this.withdrawals.get(0);
+	}
+
+	/**
+	 * Whether the turn of an entry has come, which is told once.
+	 */
+	static boolean takeTurn(Entry entry) {
+		return entry.isCurrent() && (entry.wasFirst() || entry.nudges().tryAcquire());
 	}
 
 }

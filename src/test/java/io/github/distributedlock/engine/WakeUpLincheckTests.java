@@ -5,7 +5,8 @@ import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicReference;
 
 import io.github.distributedlock.backend.Waiter;
-import io.github.distributedlock.engine.KeyQueue.QueueKey;
+import io.github.distributedlock.engine.LocalKey.Entry;
+import io.github.distributedlock.engine.LocalKey.QueueKey;
 import io.github.distributedlock.fixtures.Exploration;
 import io.github.distributedlock.fixtures.Interleavings;
 import org.jetbrains.lincheck.datastructures.Operation;
@@ -40,15 +41,15 @@ public class WakeUpLincheckTests {
 
 	private final AtomicBoolean talking = new AtomicBoolean();
 
-	private final QueueEntry[] entries = new QueueEntry[4];
+	private final Entry[] entries = new Entry[4];
 
 	private final boolean[] current = new boolean[4];
 
-	private final LocalQueue queue = new LocalQueue((queue, entry) -> {
-		if (entry.begin()) {
+	private final LocalQueue queue = new LocalQueue((key) -> {
+		Set<String> unwanted = key.beginWithdrawal();
+		if (unwanted != null) {
 			talk(() -> this.store.set(Known.NOTHING));
-			entry.queue().withdrawn(Set.of());
-			queue.leave(entry);
+			key.endWithdrawal(unwanted);
 		}
 	}, null);
 
@@ -62,12 +63,12 @@ public class WakeUpLincheckTests {
 	 */
 	@Operation
 	public void request(@Param(name = "thread") int thread) {
-		QueueEntry entry = this.entries[thread];
+		Entry entry = this.entries[thread];
 		if (entry == null) {
 			entry = this.queue.enter(K, true, false, null);
 			this.entries[thread] = entry;
 		}
-		if (!this.current[thread] && entry.takeTurn()) {
+		if (!this.current[thread] && LocalQueueTests.takeTurn(entry)) {
 			this.current[thread] = true;
 			ask(entry);
 		}
@@ -89,7 +90,7 @@ public class WakeUpLincheckTests {
 	@Operation
 	public void leave(@Param(name = "thread") int thread) {
 		if (this.entries[thread] != null) {
-			this.queue.leave(this.entries[thread]);
+			this.entries[thread].leave();
 			this.entries[thread] = null;
 			this.current[thread] = false;
 		}
@@ -119,13 +120,13 @@ public class WakeUpLincheckTests {
 		Interleavings.require(this.queue.isEmpty(), "a queue is left over");
 	}
 
-	private void ask(QueueEntry entry) {
-		entry.queue().registered = true;
+	private void ask(Entry entry) {
+		entry.key().register();
 		talk(() -> {
 			Known before = this.store
 				.getAndUpdate((known) -> (known != Known.RESERVED) ? Known.REGISTERED : Known.NOTHING);
 			if (before == Known.RESERVED) {
-				entry.acquired("owner");
+				entry.key().acquired("owner");
 			}
 		});
 	}
@@ -136,10 +137,10 @@ public class WakeUpLincheckTests {
 		this.talking.set(false);
 	}
 
-	private static boolean isWoken(QueueEntry entry) {
-		boolean woken = entry.queue().wakeUps().tryAcquire();
+	private static boolean isWoken(Entry entry) {
+		boolean woken = entry.key().wakeUps().tryAcquire();
 		if (woken) {
-			entry.queue().forgetWakeUps();
+			entry.key().forgetWakeUps();
 		}
 		return woken;
 	}

@@ -11,7 +11,7 @@ import java.util.Set;
  * acquire.lua, pass.lua, release.lua, withdraw.lua    KeyStep, Scripts
  * PlainSteps, WaitingList, FencingCounter             PlainCommands, Places
  * PlainSteps.renew                                    RenewalProtocol
- * LocalQueue, KeyQueue, QueueEntry                    Jvm, Queue
+ * LocalQueue, LocalKey                                Jvm, Queue
  * KeyAcquisition                                      RequestTransitions.ask, .pause, .giveUp
  * Hold, Releaser, Leases, Watchdog                    RequestTransitions.granted, .holding
  * Ownership, HandOver                                 OwnedKey, RequestTransitions.inherit

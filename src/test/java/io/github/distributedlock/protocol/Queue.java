@@ -5,7 +5,7 @@ import java.util.List;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The requests of one JVM: {@code KeyQueue}.
+ * The requests of one JVM: {@code LocalKey}.
  *
  * @param current the thread that has the turn, or {@link #WITHDRAWAL} or
  * {@link #WITHDRAWN}

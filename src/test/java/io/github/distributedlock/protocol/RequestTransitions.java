@@ -194,7 +194,7 @@ final class RequestTransitions {
 	}
 
 	/**
-	 * {@code LocalQueue.abandon} and {@code HandOver.abandon}: the key is left to the
+	 * {@code LocalKey.Entry.abandon} and {@code HandOver.abandon}: the key is left to the
 	 * next turn, or given back.
 	 */
 	private State abandoned(State state, Owner owner) {
@@ -229,7 +229,7 @@ final class RequestTransitions {
 	}
 
 	/**
-	 * {@code LocalQueue.handOver}: the next turn inherits what is left of the key's past,
+	 * {@code LocalKey.handOver}: the next turn inherits what is left of the key's past,
 	 * too.
 	 */
 	private void leave(Transitions<State> transitions, State state, Owner owner, OwnedKey ownedKey) {

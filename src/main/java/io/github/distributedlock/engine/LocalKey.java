@@ -1,0 +1,1004 @@
+package io.github.distributedlock.engine;
+
+import java.time.Duration;
+import java.util.ArrayDeque;
+import java.util.Collection;
+import java.util.Deque;
+import java.util.HashSet;
+import java.util.List;
+import java.util.Objects;
+import java.util.Set;
+import java.util.concurrent.Semaphore;
+import java.util.function.Consumer;
+
+import io.github.distributedlock.EngineSnapshot;
+import io.github.distributedlock.LockBackendException;
+import io.github.distributedlock.backend.Claim;
+import io.github.distributedlock.backend.ReleaseNotification;
+import io.github.distributedlock.backend.Waiter;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * All that this JVM knows of a key as one waiter of the store: the requests in the order
+ * of their arrival, the ownership that is left to a request or stays here, and what the
+ * store may have sent or granted unknown to the requests.
+ *
+ * <pre>
+ *                  nobody waits, and the key stays
+ *   TURN ◄────────────────────────────────────────────► KEPT
+ *    ▲ │                        taken over               │
+ *    │ │ nobody waits, but the store may know of us      │ released
+ *    │ └──────────────► WITHDRAWAL_DUE ──► WITHDRAWS     │
+ *    ├────────────────────────┘ taken over    │ answered │
+ *    │ the next request waits                 │          │
+ *    └────────────────────────────────────────┤          │
+ *   GONE ◄────────────────────────────────────┴──────────┘
+ * </pre>
+ *
+ * Invariants: this object's monitor guards all fields. The fields that are read without
+ * the monitor are volatile. No command is sent and no code of a user runs under the
+ * monitor. There is a current request exactly in TURN. Requests become current in the
+ * order of their arrival, and each gets a nudge if the request had to wait. Only the
+ * current request, or a withdrawal, asks the store. GONE is final. The state before GONE
+ * has no request, and nothing that the store must be told.
+ * <p>
+ * An owner to which the store has granted the key, or may yet grant the key, is the owner
+ * of the current request, or is held, or is unwanted. So the next request or withdrawal
+ * names that owner. An owner that is held is never unwanted, since a command that names
+ * an unwanted owner takes the key from that owner. Only the thread of a request decides
+ * whether the request accepts a grant or gives up. A wake-up is kept for the current
+ * request until the request consumes the wake-up, or a withdrawal passes the wake-up on.
+ * <p>
+ * A key is left to a request before the request gets its nudge. That key is borrowed only
+ * while vacant, and not any more once the request has come for it. A key that stays here
+ * may be borrowed again and again.
+ */
+final class LocalKey {
+
+	/**
+	 * How many requests may borrow a key before the request that the key was left to has
+	 * woken up. A running thread manages about as many in that time, so that all get the
+	 * same number.
+	 */
+	static final int MOST_LOANS = 16;
+
+	private enum Stage {
+
+		/**
+		 * The current request asks the store or holds the key.
+		 */
+		TURN,
+
+		/**
+		 * The key stays here without a request, is borrowed, or is released after that.
+		 */
+		KEPT,
+
+		/**
+		 * No request waits any more, and the store will be told.
+		 */
+		WITHDRAWAL_DUE,
+
+		/**
+		 * The store is being told.
+		 */
+		WITHDRAWS,
+
+		/**
+		 * The key is not in the {@link LocalQueue} any more, or never was.
+		 */
+		GONE
+
+	}
+
+	/**
+	 * What became of a message of the store.
+	 */
+	enum Heard {
+
+		NOTED,
+
+		/**
+		 * The owner that was granted the key does not want the key.
+		 */
+		UNWANTED,
+
+		/**
+		 * This key has gone: another object for the key gets the message.
+		 */
+		GONE
+
+	}
+
+	/**
+	 * Knows all keys of this JVM. Called without any monitor.
+	 */
+	interface Home {
+
+		/**
+		 * Returns who decides whether keys stay here.
+		 */
+		Keeper keeper();
+
+		/**
+		 * Takes notice that a key has no request any more: the key has gone, or a
+		 * withdrawal is due.
+		 */
+		void ended(LocalKey key);
+
+	}
+
+	/**
+	 * Decides whether keys stay here, and for how long.
+	 */
+	interface Keeper {
+
+		/**
+		 * Returns whether a key may stay that a hold is about to leave.
+		 * @param stays whether the key stays here already
+		 */
+		boolean mayKeep(Ownership ownership, boolean stays);
+
+		/**
+		 * Begins the stay of a key. Called under the monitor of the key.
+		 */
+		void begin(LocalKey key, Ownership ownership);
+
+		/**
+		 * Takes notice that a hold has left the key, if the key still stays here.
+		 * @param again whether the key had stayed before
+		 */
+		void returned(LocalKey key, boolean again);
+
+		/**
+		 * Takes notice that others have asked for a key that stays here.
+		 */
+		void recalled(LocalKey key);
+
+		/**
+		 * Ends the stay of a key. Called under the monitor of the key.
+		 */
+		void left(LocalKey key);
+
+		/**
+		 * Releases a key in the background that no request takes any more. Only the first
+		 * call for a stay has an effect.
+		 */
+		void end(LocalKey key);
+
+	}
+
+	private final QueueKey queueKey;
+
+	private final Home home;
+
+	private volatile Stage stage;
+
+	private volatile @Nullable Entry current;
+
+	/**
+	 * Requests that wait behind the current one, oldest first; {@code null} until there
+	 * is one.
+	 */
+	private @Nullable Deque<Entry> waiting;
+
+	/**
+	 * {@code true} while requests wait. A reader without the monitor may miss a request
+	 * that comes just now.
+	 */
+	private volatile boolean crowded;
+
+	/**
+	 * The key that was left to the current request, or that stays here.
+	 */
+	private volatile @Nullable Ownership left;
+
+	/**
+	 * {@code true} once the current request has come for the key that was left to it.
+	 */
+	private volatile boolean reclaimed;
+
+	/**
+	 * How often the key that was left here was lent, more or less: {@link #MOST_LOANS}
+	 * times at most, or a few more.
+	 */
+	private volatile byte loans;
+
+	/**
+	 * The owner that has the key, or had the key last.
+	 */
+	private @Nullable String held;
+
+	/**
+	 * {@code true} while a request of this JVM holds the key, or the key stays here.
+	 */
+	private boolean isHeld;
+
+	/**
+	 * Owners of requests that have ended, and owners whose grants were heard of and not
+	 * accepted.
+	 */
+	private Set<String> unwanted = Set.of();
+
+	/**
+	 * The grant that was heard of last.
+	 */
+	private @Nullable ReleaseNotification granted;
+
+	/**
+	 * Wake-ups that no request has consumed yet; {@code null} until there is a wake-up,
+	 * or a request that waits for one.
+	 */
+	private @Nullable Semaphore wakeUps;
+
+	/**
+	 * The number of wake-ups that no notification of the store has caused.
+	 */
+	private int nudges;
+
+	/**
+	 * {@code true} if the store may know this JVM as a waiter. Set before a registration
+	 * is sent, since a registration counts even if no answer comes.
+	 */
+	private volatile boolean registered;
+
+	/**
+	 * The owner whose key others have asked for last; {@code null} if there is none.
+	 */
+	private @Nullable String recalled;
+
+	/**
+	 * The failure that the store answered last; {@code null} if the last answer was none.
+	 */
+	private @Nullable LockBackendException failure;
+
+	private LocalKey(QueueKey queueKey, Home home, Stage stage) {
+		this.queueKey = queueKey;
+		this.home = home;
+		this.stage = stage;
+	}
+
+	/**
+	 * Creates a key with a current request.
+	 */
+	static LocalKey of(QueueKey queueKey, Home home, boolean inherits, @Nullable Wait wait) {
+		LocalKey key = new LocalKey(queueKey, home, Stage.TURN);
+		key.current = key.new Entry(wait, inherits, null, true, false);
+		return key;
+	}
+
+	/**
+	 * Creates a key for a message that no request waits for: a withdrawal is due, which
+	 * the caller begins.
+	 */
+	static LocalKey withdrawing(QueueKey queueKey, Home home) {
+		return new LocalKey(queueKey, home, Stage.WITHDRAWAL_DUE);
+	}
+
+	/**
+	 * Creates an entry beside all others, for a request that asks out of turn.
+	 */
+	static Entry beside(QueueKey queueKey, Home home, @Nullable Wait wait) {
+		return new LocalKey(queueKey, home, Stage.GONE).new Entry(wait, false, null, true, false);
+	}
+
+	QueueKey queueKey() {
+		return this.queueKey;
+	}
+
+	/**
+	 * Returns the entry of the request that this key was created with.
+	 */
+	Entry first() {
+		return Objects.requireNonNull(this.current);
+	}
+
+	boolean isGone() {
+		return this.stage == Stage.GONE;
+	}
+
+	/**
+	 * Lets a request in: in the place of a withdrawal that the store has not heard of, to
+	 * a key that has stayed here, or behind others.
+	 * @return the entry; {@code null} if the request may not wait, or this key has gone
+	 */
+	synchronized @Nullable Entry enter(boolean mayWait, boolean inherits, @Nullable Wait wait) {
+		boolean isUnused = waiting().isEmpty() && (this.stage == Stage.WITHDRAWAL_DUE || this.stage == Stage.WITHDRAWS
+				|| (this.stage == Stage.KEPT && !isLent()));
+		if (isUnused && mayTakeOver(inherits)) {
+			Ownership kept = (this.left != null && !this.left.isLost()) ? this.left : null;
+			this.registered |= this.stage == Stage.WITHDRAWAL_DUE;
+			Entry entry = new Entry(wait, inherits, (kept != null) ? new Semaphore(0) : null, true, false);
+			turnTo(entry, kept);
+			return entry;
+		}
+		boolean followsWithdrawal = isUnused && givesWay();
+		if (this.stage == Stage.GONE || !(mayWait || followsWithdrawal)) {
+			return null;
+		}
+		if (this.waiting == null) {
+			this.waiting = new ArrayDeque<>();
+		}
+		Entry entry = new Entry(wait, inherits, new Semaphore(0), false, followsWithdrawal);
+		this.waiting.add(entry);
+		this.crowded = true;
+		return entry;
+	}
+
+	private boolean mayTakeOver(boolean inherits) {
+		Ownership kept = this.left;
+		return this.stage == Stage.WITHDRAWAL_DUE || (kept != null && (kept.isLost() || (kept.isVacant() && inherits)));
+	}
+
+	/**
+	 * Begins to release a key that stays here unused: no request takes the key any more.
+	 * @return whether the store is being told, of the release or of a withdrawal, so that
+	 * the next request has its turn soon
+	 */
+	private boolean givesWay() {
+		return this.left == null || this.left.beginRelease() || !isLent();
+	}
+
+	private Collection<Entry> waiting() {
+		return (this.waiting != null) ? this.waiting : List.of();
+	}
+
+	private void remove(Entry entry) {
+		if (this.waiting != null) {
+			this.waiting.remove(entry);
+		}
+	}
+
+	/**
+	 * Ends the turn, the stay or the withdrawal.
+	 * @param inherited the key that is left to the next request, if any
+	 * @return whether there is no next request, so that the {@link Home} is to be told
+	 */
+	private boolean next(@Nullable Ownership inherited) {
+		Entry next = (this.waiting != null) ? this.waiting.poll() : null;
+		this.crowded = !waiting().isEmpty();
+		turnTo(next, inherited);
+		if (next != null) {
+			next.nudge();
+		}
+		return next == null;
+	}
+
+	private void turnTo(@Nullable Entry next, @Nullable Ownership inherited) {
+		if (this.stage == Stage.KEPT) {
+			this.home.keeper().left(this);
+		}
+		leave(inherited);
+		this.current = next;
+		this.isHeld = false;
+		boolean withdraws = this.registered || isWoken() || !this.unwanted.isEmpty();
+		this.stage = (next != null) ? Stage.TURN : withdraws ? Stage.WITHDRAWAL_DUE : Stage.GONE;
+	}
+
+	private void leave(@Nullable Ownership ownership) {
+		this.left = ownership;
+		this.reclaimed = false;
+		this.loans = 0;
+	}
+
+	/**
+	 * Leaves a key to the next request, or lets the key stay.
+	 * @param from the current request; {@code null} if the key stays here already
+	 * @param hold the hold that leaves the key, {@code null} if there is none
+	 * @return {@code false} if no request may have the key, and the key does not stay
+	 */
+	private synchronized boolean handOver(@Nullable Entry from, Ownership ownership, @Nullable Hold hold,
+			boolean keeps) {
+		Entry next = (this.waiting != null) ? this.waiting.peek() : null;
+		boolean mayHaveIt = (next != null) ? next.inherits : keeps;
+		if (this.current != from || !mayHaveIt || !((hold != null) ? ownership.vacate(hold) : ownership.isOwned())) {
+			return false;
+		}
+		if (next != null) {
+			next(ownership);
+		}
+		else if (this.stage != Stage.KEPT) {
+			leave(ownership);
+			this.current = null;
+			this.stage = Stage.KEPT;
+			this.home.keeper().begin(this, ownership);
+		}
+		return true;
+	}
+
+	private synchronized boolean giveBack(Ownership ownership, Hold borrower, boolean keeps) {
+		if (this.left == ownership && this.stage == Stage.KEPT) {
+			return handOver(null, ownership, borrower, keeps);
+		}
+		boolean returned = this.left == ownership && ownership.vacate(borrower);
+		if (returned) {
+			leftChanged();
+		}
+		return returned;
+	}
+
+	/**
+	 * Takes notice that something has happened to the key that was left here.
+	 */
+	private void leftChanged() {
+		Entry current = this.current;
+		if (this.reclaimed && current != null) {
+			current.nudge();
+		}
+	}
+
+	/**
+	 * Borrows the key that was left here, as long as the key is vacant: a few times,
+	 * until the current request has come for the key in vain; or again and again, if the
+	 * key stays here. Called without the monitor.
+	 * @return {@code null} if there is no such key
+	 */
+	@Nullable Loan borrow() {
+		Ownership lendable = this.left;
+		if (lendable == null || this.reclaimed || this.loans >= MOST_LOANS || !lendable.isVacant()) {
+			return null;
+		}
+		boolean isKept = this.current == null;
+		if (!isKept) {
+			this.loans = (byte) (this.loans + 1);
+		}
+		return new Loan(lendable, isKept);
+	}
+
+	private boolean isLent() {
+		return this.left != null && this.left.isHeld();
+	}
+
+	/**
+	 * Returns whether the key stays here.
+	 */
+	boolean isKept() {
+		return this.stage == Stage.KEPT;
+	}
+
+	/**
+	 * Begins to release a key that stays here, so that no request takes the key any more.
+	 * @return {@code false} if the key does not stay, or is in use
+	 */
+	synchronized boolean endStay(Ownership ownership) {
+		return stays(ownership) && (ownership.beginRelease() || ownership.isLost());
+	}
+
+	private boolean stays(Ownership ownership) {
+		return this.stage == Stage.KEPT && this.left == ownership;
+	}
+
+	/**
+	 * Takes notice that the store has answered the release of a key that was left here,
+	 * or that the key is lost.
+	 */
+	void released(Ownership ownership) {
+		boolean ended = false;
+		synchronized (this) {
+			if (stays(ownership)) {
+				ended = next(null);
+			}
+			else {
+				leftChanged();
+			}
+		}
+		if (ended) {
+			this.home.ended(this);
+		}
+	}
+
+	/**
+	 * Takes note that others have asked for the key of an owner.
+	 * @return whether the key stays here unused, and will be released
+	 */
+	boolean recall(String owner) {
+		boolean isUnused;
+		synchronized (this) {
+			if (!this.isHeld || owner.equals(this.held)) {
+				this.recalled = owner;
+			}
+			if (this.stage != Stage.KEPT || !owner.equals(this.held)) {
+				return false;
+			}
+			isUnused = !isLent();
+		}
+		this.home.keeper().recalled(this);
+		return isUnused;
+	}
+
+	/**
+	 * Returns whether others have asked for the key of an owner.
+	 */
+	synchronized boolean isRecalled(String owner) {
+		return owner.equals(this.recalled);
+	}
+
+	/**
+	 * Begins the withdrawal, if one is due. A grant that arrives from now on takes
+	 * another withdrawal.
+	 * @return the owners that do not want the key, to be named; {@code null} if none is
+	 * due
+	 */
+	synchronized @Nullable Set<String> beginWithdrawal() {
+		if (this.stage != Stage.WITHDRAWAL_DUE) {
+			return null;
+		}
+		this.stage = Stage.WITHDRAWS;
+		this.granted = null;
+		return this.unwanted;
+	}
+
+	/**
+	 * Takes notice that a withdrawal has ended, which has named these owners.
+	 */
+	void endWithdrawal(Set<String> owners) {
+		boolean ended;
+		synchronized (this) {
+			settled(owners);
+			this.registered = false;
+			forgetWakeUps();
+			ended = next(null);
+		}
+		if (ended) {
+			this.home.ended(this);
+		}
+	}
+
+	/**
+	 * Lets every request here check whether the engine still serves that request.
+	 */
+	synchronized void nudge() {
+		if (!this.isHeld) {
+			this.nudges++;
+			signal();
+		}
+		leftChanged();
+		waiting().forEach(Entry::nudge);
+	}
+
+	synchronized Heard wake() {
+		if (this.stage == Stage.GONE) {
+			return Heard.GONE;
+		}
+		if (!this.isHeld) {
+			signal();
+		}
+		return Heard.NOTED;
+	}
+
+	private void signal() {
+		wakeUps().release();
+		Entry current = this.current;
+		if (current != null) {
+			current.wakeDriver();
+		}
+	}
+
+	/**
+	 * Returns the wake-ups of the current request, including those that came before the
+	 * turn of the request.
+	 */
+	synchronized Semaphore wakeUps() {
+		if (this.wakeUps == null) {
+			this.wakeUps = new Semaphore(0);
+		}
+		return this.wakeUps;
+	}
+
+	private boolean isWoken() {
+		return this.wakeUps != null && this.wakeUps.availablePermits() > this.nudges;
+	}
+
+	/**
+	 * Forgets the wake-ups that have come until now: one wake-up is as good as many.
+	 */
+	synchronized void forgetWakeUps() {
+		this.nudges = 0;
+		if (this.wakeUps != null) {
+			this.wakeUps.drainPermits();
+		}
+	}
+
+	/**
+	 * Takes notice that the store has granted the key to an owner.
+	 */
+	synchronized Heard granted(ReleaseNotification grant, String owner) {
+		if (this.stage == Stage.GONE) {
+			return Heard.GONE;
+		}
+		if (owner.equals(this.held)) {
+			return Heard.NOTED;
+		}
+		if (this.isHeld) {
+			return Heard.UNWANTED;
+		}
+		gaveUp(owner);
+		this.granted = grant;
+		signal();
+		return Heard.NOTED;
+	}
+
+	/**
+	 * Returns the grant that was heard of last. Afterwards that grant no longer counts as
+	 * heard.
+	 */
+	synchronized @Nullable ReleaseNotification takeGrant() {
+		ReleaseNotification latest = this.granted;
+		this.granted = null;
+		return latest;
+	}
+
+	/**
+	 * Notes an owner that does not want the key any more, but that the store may have
+	 * granted the key, or may yet grant the key.
+	 */
+	synchronized void gaveUp(String owner) {
+		Set<String> more = new HashSet<>(this.unwanted);
+		more.add(owner);
+		this.unwanted = Set.copyOf(more);
+	}
+
+	/**
+	 * Returns owners that may have been granted the key, and do not want the key.
+	 */
+	synchronized Set<String> unwanted() {
+		return this.unwanted;
+	}
+
+	/**
+	 * Returns whether the store may know this JVM as a waiter, or as an owner that does
+	 * not want the key.
+	 */
+	synchronized boolean isKnownToStore() {
+		return this.registered || !this.unwanted.isEmpty();
+	}
+
+	boolean isRegistered() {
+		return this.registered;
+	}
+
+	/**
+	 * Takes note that a registration is about to be sent.
+	 */
+	synchronized void register() {
+		this.registered = true;
+	}
+
+	/**
+	 * Takes notice that the store has answered a command of the current request, which
+	 * has named these owners.
+	 */
+	synchronized void answered(Set<String> owners) {
+		this.failure = null;
+		settled(owners);
+	}
+
+	synchronized void failed(@Nullable LockBackendException failure) {
+		this.failure = failure;
+	}
+
+	/**
+	 * Returns the failure of the store's last answer; {@code null} if that answer was no
+	 * failure.
+	 */
+	synchronized @Nullable LockBackendException failure() {
+		return this.failure;
+	}
+
+	/**
+	 * Takes notice that a command was answered which has taken the key from these owners,
+	 * if one of them had the key. These owners are not unwanted any more, except an owner
+	 * whose grant was heard of meanwhile: that owner may have got the key since.
+	 */
+	private void settled(Set<String> owners) {
+		if (!owners.isEmpty()) {
+			Set<String> rest = new HashSet<>(this.unwanted);
+			rest.removeIf(
+					(owner) -> owners.contains(owner) && (this.granted == null || !owner.equals(this.granted.owner())));
+			this.unwanted = Set.copyOf(rest);
+		}
+	}
+
+	/**
+	 * Takes notice that the current request's owner has the key, and holds the key from
+	 * now on: wake-ups do not concern the request any more. With that, the store has
+	 * forgotten the registration.
+	 * @return the unwanted owners, which are now the caller's business
+	 */
+	synchronized Set<String> acquired(String owner) {
+		this.registered = false;
+		forgetWakeUps();
+		this.granted = null;
+		this.held = owner;
+		this.isHeld = true;
+		if (this.unwanted.isEmpty()) {
+			return this.unwanted; // The usual case, in which no set is made.
+		}
+		settled(Set.of(owner));
+		Set<String> rest = this.unwanted;
+		this.unwanted = Set.of();
+		return rest;
+	}
+
+	/**
+	 * Returns the owner token of the hold that others queue up behind.
+	 */
+	synchronized @Nullable String holder() {
+		return this.isHeld ? this.held : null;
+	}
+
+	/**
+	 * Describes the requests that wait here, including a request that asks the store.
+	 */
+	synchronized EngineSnapshot.Queue describe() {
+		Entry asking = this.isHeld ? null : this.current;
+		Duration longest = (asking != null) ? asking.waited() : Duration.ZERO;
+		for (Entry entry : waiting()) {
+			Duration waited = entry.waited();
+			longest = (waited.compareTo(longest) > 0) ? waited : longest;
+		}
+		return new EngineSnapshot.Queue(waiting().size() + ((asking != null) ? 1 : 0), longest);
+	}
+
+	/**
+	 * One request for the key.
+	 *
+	 * <pre>
+	 * waiting ──► current: asks the store ──► current: holds the key ──► left
+	 *    │ gives up      │ gives up                                        ▲
+	 *    └───────────────┴─────────────────────────────────────────────────┘
+	 * </pre>
+	 *
+	 * A request that no thread waits for is woken after each nudge of its entry, and
+	 * after each wake-up of the key while the entry is current.
+	 */
+	final class Entry implements Hold.Entry {
+
+		private final @Nullable Wait wait;
+
+		/**
+		 * {@code true} if a key that is handed over may be left to this entry.
+		 */
+		private final boolean inherits;
+
+		/**
+		 * {@code null} if the entry had neither to wait nor to take a key.
+		 */
+		private final @Nullable Semaphore nudges;
+
+		private final boolean wasFirst;
+
+		private final boolean followsWithdrawal;
+
+		private volatile boolean isPoller = true;
+
+		private Entry(@Nullable Wait wait, boolean inherits, @Nullable Semaphore nudges, boolean wasFirst,
+				boolean followsWithdrawal) {
+			this.wait = wait;
+			this.inherits = inherits;
+			this.nudges = nudges;
+			this.wasFirst = wasFirst;
+			this.followsWithdrawal = followsWithdrawal;
+		}
+
+		LocalKey key() {
+			return LocalKey.this;
+		}
+
+		@Override
+		public boolean handOver(Hold hold) {
+			Ownership ownership = hold.ownership();
+			boolean keeps = ownership.keepTime() > 0 && LocalKey.this.home.keeper().mayKeep(ownership, false);
+			boolean done = (keeps || LocalKey.this.crowded) && LocalKey.this.handOver(this, ownership, hold, keeps);
+			if (keeps) {
+				LocalKey.this.home.keeper().returned(LocalKey.this, false);
+			}
+			return done;
+		}
+
+		@Override
+		public void leave() {
+			boolean ended = false;
+			synchronized (LocalKey.this) {
+				if (isCurrent()) {
+					ended = next(null);
+				}
+				else {
+					remove(this);
+				}
+			}
+			if (ended) {
+				LocalKey.this.home.ended(LocalKey.this);
+			}
+		}
+
+		/**
+		 * Leaves without the lock. A key that was left to the entry is left to the next
+		 * one, even if the key is borrowed.
+		 * @param unwanted gets the key that was left to the entry, if there is no next
+		 * one
+		 */
+		void abandon(Consumer<Ownership> unwanted) {
+			Ownership left;
+			synchronized (LocalKey.this) {
+				remove(this); // The entry may be left a key for as long as it waits.
+				left = inherited();
+				if (left != null && LocalKey.this.handOver(this, left, null, false)) {
+					left = null;
+				}
+			}
+			try {
+				leave();
+			}
+			finally {
+				if (left != null) {
+					unwanted.accept(left);
+				}
+			}
+		}
+
+		/**
+		 * Returns the key that the entry before has left to this one, or that has stayed
+		 * here.
+		 */
+		@Nullable Ownership inherited() {
+			return isCurrent() ? LocalKey.this.left : null;
+		}
+
+		/**
+		 * Ends the borrowing of the key that was left to this entry, which is current.
+		 */
+		void reclaim() {
+			LocalKey.this.reclaimed = true;
+		}
+
+		/**
+		 * Lets the request look whether its turn has come.
+		 */
+		private void nudge() {
+			nudges().release();
+			wakeDriver();
+		}
+
+		/**
+		 * Wakes the driver of the request, if no thread waits for the request.
+		 */
+		private void wakeDriver() {
+			if (this.wait != null) {
+				this.wait.wake();
+			}
+		}
+
+		private Duration waited() {
+			return (this.wait != null) ? this.wait.waited() : Duration.ZERO;
+		}
+
+		/**
+		 * Returns whether this entry was current from the start. The answer does not
+		 * change, unlike that of {@link #isCurrent}.
+		 */
+		boolean wasFirst() {
+			return this.wasFirst;
+		}
+
+		/**
+		 * Returns whether only a withdrawal was ahead of this entry, or the release of a
+		 * key that had stayed here: no local request had the key or waited for the key.
+		 */
+		boolean followsWithdrawal() {
+			return this.followsWithdrawal;
+		}
+
+		/**
+		 * Returns whether the turn of this entry has come. A stop nudges the entry, too,
+		 * so that the request notices the stop.
+		 */
+		boolean isCurrent() {
+			return LocalKey.this.current == this;
+		}
+
+		/**
+		 * Returns the nudges of this entry, one of which comes with the turn.
+		 */
+		Semaphore nudges() {
+			return Objects.requireNonNull(this.nudges, "nudges");
+		}
+
+		/**
+		 * Returns whether this entry polls the store while waiting.
+		 */
+		boolean isPoller() {
+			return this.isPoller;
+		}
+
+		void setPoller(boolean poller) {
+			this.isPoller = poller;
+		}
+
+	}
+
+	/**
+	 * A borrowed key. Either the key was left to the current request, which has not woken
+	 * up yet, or the key stays here. The borrower has no entry of its own. The borrower
+	 * gives the key back to the request that is current then, or lets the key stay.
+	 */
+	final class Loan implements Hold.Entry {
+
+		private final Ownership ownership;
+
+		private final boolean isKept;
+
+		private Loan(Ownership ownership, boolean isKept) {
+			this.ownership = ownership;
+			this.isKept = isKept;
+		}
+
+		Ownership ownership() {
+			return this.ownership;
+		}
+
+		/**
+		 * Returns whether the key stays here, and no request has come for the key.
+		 */
+		boolean isKept() {
+			return this.isKept;
+		}
+
+		@Override
+		public boolean handOver(Hold borrower) {
+			boolean keeps = this.isKept && LocalKey.this.home.keeper().mayKeep(this.ownership, true);
+			boolean done = giveBack(this.ownership, borrower, keeps);
+			if (keeps) {
+				LocalKey.this.home.keeper().returned(LocalKey.this, true);
+			}
+			return done;
+		}
+
+		/**
+		 * Called if the key is left to no local request, and does not stay here.
+		 */
+		@Override
+		public void leave() {
+			released(this.ownership);
+		}
+
+	}
+
+	/**
+	 * Identifies what this JVM knows of a key by the key, and by the waiter that the
+	 * requests are in the store. The exclusive requests of this JVM are one waiter, the
+	 * shared requests of this JVM are another, and each fair request is a waiter of its
+	 * own.
+	 *
+	 * @param key the key
+	 * @param waiter the waiter as {@linkplain Claim#waiter() registered}
+	 */
+	record QueueKey(String key, Waiter waiter) {
+
+		/**
+		 * Returns the identity of the request that makes a claim.
+		 */
+		static QueueKey of(Claim claim) {
+			return new QueueKey(claim.key(), claim.waiter());
+		}
+
+		/**
+		 * Returns a claim that an owner may have made as this waiter, with no more than
+		 * is needed to undo the claim.
+		 */
+		Claim claim(String owner) {
+			return new Claim(this.key, owner, this.waiter, Duration.ofMillis(1), false,
+					new Claim.Grant(0, null, Set.of()));
+		}
+
+		/**
+		 * Returns the hash of a key, whose lower bits choose a place in a table.
+		 */
+		static int hash(String key) {
+			int hash = key.hashCode();
+			return (hash ^ (hash >>> 16)) | 1 << 31; // Not 0, which stands for no hash.
+		}
+
+	}
+
+}
