@@ -10,6 +10,7 @@ import java.util.stream.IntStream;
 import io.github.distributedlock.fixtures.AtomicityCase;
 import io.github.distributedlock.fixtures.Client;
 import io.github.distributedlock.fixtures.JvmProcess;
+import io.github.distributedlock.fixtures.Patience;
 import io.github.distributedlock.tck.History;
 import io.github.distributedlock.tck.History.Hold;
 import io.github.distributedlock.tck.HistoryChecker;
@@ -88,8 +89,9 @@ final class Contest implements AutoCloseable {
 
 	private static long increments(JvmProcess process, Duration duration) {
 		String prefix = "increments ";
-		return Long.parseLong(process.awaitLine((line) -> line.startsWith(prefix), prefix, duration.plusSeconds(100))
-			.substring(prefix.length()));
+		return Long
+			.parseLong(process.awaitLine((line) -> line.startsWith(prefix), prefix, duration.plus(Patience.PATIENCE))
+				.substring(prefix.length()));
 	}
 
 	@Override

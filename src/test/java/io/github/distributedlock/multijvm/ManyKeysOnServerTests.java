@@ -117,7 +117,8 @@ class ManyKeysOnServerTests {
 	}
 
 	private static LockEngine engine(Client client, Atomicity atomicity) {
-		RedisLockBackend backend = redis.backend(client, RedisLockSettings.defaults().atomicity(atomicity));
+		RedisLockBackend backend = redis.backend(client,
+				RedisLockSettings.defaults().atomicity(atomicity).commandTimeout(Patience.COMMAND));
 		return redis.closing(LockEngine.builder(backend).watchdogTimeout(LONG).build());
 	}
 

@@ -37,12 +37,15 @@ class RateLimitTests {
 
 	private static final int CALLS = 10 * PERMITS;
 
-	private static final Duration WINDOW = Duration.ofMillis(200);
+	/**
+	 * The lengths of windows, of which a later one is for a machine that does not begin
+	 * as many calls in the one before as there are permits.
+	 */
+	private static final List<Duration> WINDOWS = List.of(Duration.ofMillis(200), Duration.ofSeconds(1),
+			Duration.ofSeconds(5));
 
 	/** The server counts in milliseconds, and its clock may be adjusted a little. */
 	private static final Duration INEXACT = Duration.ofMillis(2);
-
-	private static final LockRequest CALL = LockRequest.of("partner").permits(PERMITS).minHoldTime(WINDOW);
 
 	private final Queue<Hold> calls = new ConcurrentLinkedQueue<>();
 
@@ -53,35 +56,40 @@ class RateLimitTests {
 		try (RedisServers.Server redis = RedisServers.start(server);
 				LockEngine one = LockEngine.builder(Client.JEDIS.backend(redis.port())).build();
 				LockEngine two = LockEngine.builder(Client.LETTUCE.backend(redis.port())).build()) {
-			List<Future<?>> callers = new ArrayList<>();
-			for (LockEngine jvm : List.of(one, two, one, two)) {
-				callers.add(threads.submit((Callable<Void>) () -> call(jvm)));
-			}
-			for (Future<?> caller : callers) {
-				Patience.get(caller, "calls");
+			for (int i = 0; i < WINDOWS.size() && HistoryChecker.mostTogether(this.calls).size() < PERMITS; i++) {
+				this.calls.clear();
+				Duration window = WINDOWS.get(i);
+				List<Future<?>> callers = new ArrayList<>();
+				for (LockEngine jvm : List.of(one, two, one, two)) {
+					callers.add(threads.submit((Callable<Void>) () -> call(jvm, window)));
+				}
+				for (Future<?> caller : callers) {
+					Patience.get(caller, "calls");
+				}
+				HistoryChecker.assertAtMost(PERMITS, this.calls);
 			}
 		}
 		finally {
 			threads.shutdown();
 		}
-		HistoryChecker.assertAtMost(PERMITS, this.calls);
 		assertThat(HistoryChecker.mostTogether(this.calls)).as("all permits").hasSize(PERMITS);
 	}
 
-	private Void call(LockEngine jvm) {
+	private Void call(LockEngine jvm, Duration window) {
+		LockRequest call = LockRequest.of("partner " + window).permits(PERMITS).minHoldTime(window);
 		while (this.calls.size() < CALLS) {
 			long requested = System.nanoTime();
-			jvm.tryAcquire(CALL).ifPresent((handle) -> begun(requested, handle));
+			jvm.tryAcquire(call).ifPresent((handle) -> begun(requested, window, handle));
 		}
 		return null;
 	}
 
-	private void begun(long requested, LockHandle handle) {
+	private void begun(long requested, Duration window, LockHandle handle) {
 		long begun = System.nanoTime();
 		handle.close();
-		long taken = requested + WINDOW.minus(INEXACT).toNanos();
+		long taken = requested + window.minus(INEXACT).toNanos();
 		if (taken > begun) {
-			this.calls.add(new Hold("partner", handle.owner(), begun, taken, true));
+			this.calls.add(new Hold(handle.keys().get(0), handle.owner(), begun, taken, true));
 		}
 	}
 

@@ -17,6 +17,7 @@ import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.MethodSource;
 import org.junit.jupiter.params.provider.ValueSource;
+
 import org.springframework.jdbc.core.JdbcTemplate;
 
 import static org.assertj.core.api.Assertions.assertThat;
@@ -156,7 +157,7 @@ class DatabaseSettingsTests {
 		pool.setMaximumPoolSize(4);
 		String table = "locks_" + tables.incrementAndGet();
 		new JdbcTemplate(admin).execute(platform.schema(table));
-		JdbcLockSettings settings = JdbcLockSettings.defaults().table(table);
+		JdbcLockSettings settings = Patient.SETTINGS.table(table);
 		try (JdbcLockBackend store = new JdbcLockBackend(pool, settings);
 				JdbcLockBackend other = new JdbcLockBackend(admin, settings)) {
 			store.check();

@@ -14,6 +14,7 @@ import io.github.distributedlock.backend.Claim;
 import io.github.distributedlock.backend.LockBackend.Renewal;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
+
 import org.springframework.jdbc.core.JdbcTemplate;
 import org.springframework.jdbc.datasource.AbstractDataSource;
 import org.springframework.jdbc.datasource.SingleConnectionDataSource;
@@ -36,7 +37,7 @@ class DestinationTests {
 	void aConnectionToAnotherDatabaseIsNeverUsed() {
 		try (HikariDataSource home = H2.pool();
 				HikariDataSource other = H2.pool();
-				JdbcLockBackend store = new JdbcLockBackend(this.router, JdbcLockSettings.defaults())) {
+				JdbcLockBackend store = new JdbcLockBackend(this.router, Patient.SETTINGS)) {
 			this.router.choose(home);
 			store.check();
 			this.router.choose(other);
@@ -55,7 +56,7 @@ class DestinationTests {
 		try (HikariDataSource home = H2.pool();
 				HikariDataSource other = H2.pool();
 				Connection refused = other.getConnection();
-				JdbcLockBackend store = new JdbcLockBackend(this.router, JdbcLockSettings.defaults())) {
+				JdbcLockBackend store = new JdbcLockBackend(this.router, Patient.SETTINGS)) {
 			this.router.choose(home);
 			store.check();
 			refused.setAutoCommit(false);
@@ -100,8 +101,8 @@ class DestinationTests {
 		List.of(home, other, replica)
 			.forEach((each) -> new JdbcTemplate(each).execute(platform.schema("distributed_lock")));
 		this.router.choose(home);
-		try (JdbcLockBackend store = new JdbcLockBackend(this.router, JdbcLockSettings.defaults());
-				JdbcLockBackend stranger = new JdbcLockBackend(other, JdbcLockSettings.defaults())) {
+		try (JdbcLockBackend store = new JdbcLockBackend(this.router, Patient.SETTINGS);
+				JdbcLockBackend stranger = new JdbcLockBackend(other, Patient.SETTINGS)) {
 			store.check();
 			this.router.choose(other);
 			assertRefused(store);
@@ -126,7 +127,7 @@ class DestinationTests {
 	 */
 	private void followsItsSchema(HikariDataSource home) throws SQLException {
 		try (Connection only = home.getConnection();
-				JdbcLockBackend store = new JdbcLockBackend(this.router, JdbcLockSettings.defaults())) {
+				JdbcLockBackend store = new JdbcLockBackend(this.router, Patient.SETTINGS)) {
 			this.router.choose(new SingleConnectionDataSource(only, true));
 			JdbcTemplate database = new JdbcTemplate(home);
 			database.execute("create schema tenant");

@@ -45,6 +45,7 @@ import org.junit.jupiter.params.provider.Arguments;
 import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.MethodSource;
 import org.junit.jupiter.params.provider.ValueSource;
+
 import org.springframework.jdbc.core.JdbcTemplate;
 import org.springframework.jdbc.datasource.DataSourceTransactionManager;
 import org.springframework.jdbc.datasource.DelegatingDataSource;
@@ -79,7 +80,7 @@ class JdbcLockBackendTests {
 	}
 
 	private static JdbcLockBackend backend(DataSource dataSource) {
-		return new JdbcLockBackend(dataSource, JdbcLockSettings.defaults());
+		return new JdbcLockBackend(dataSource, Patient.SETTINGS);
 	}
 
 	private static Claim claim(String key, String instance) {
@@ -443,7 +444,7 @@ class JdbcLockBackendTests {
 	void theTableMayHaveAnyName(String table) {
 		this.database.execute("create schema if not exists shop");
 		this.database.execute(Platform.H2.schema(table));
-		try (JdbcLockBackend store = new JdbcLockBackend(this.pool, JdbcLockSettings.defaults().table(table))) {
+		try (JdbcLockBackend store = new JdbcLockBackend(this.pool, Patient.SETTINGS.table(table))) {
 			store.check();
 			for (int i = 0; i < 2; i++) {
 				assertThat(store.acquire(claim("k", "a")).acquired()).isTrue();

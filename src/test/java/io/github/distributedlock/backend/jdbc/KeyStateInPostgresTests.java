@@ -33,6 +33,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.Arguments;
 import org.junit.jupiter.params.provider.MethodSource;
+
 import org.springframework.jdbc.core.JdbcTemplate;
 
 import static org.assertj.core.api.Assertions.assertThat;
@@ -52,7 +53,7 @@ class KeyStateInPostgresTests {
 
 	private static final String TABLE = "random_steps";
 
-	private static final JdbcLockSettings SETTINGS = JdbcLockSettings.defaults().table(TABLE);
+	private static final JdbcLockSettings SETTINGS = Patient.SETTINGS.table(TABLE);
 
 	/**
 	 * What each kind of step must have met in a run of any length.

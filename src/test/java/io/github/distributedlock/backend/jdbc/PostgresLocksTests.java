@@ -51,6 +51,7 @@ import org.junit.jupiter.api.extension.RegisterExtension;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 import org.slf4j.LoggerFactory;
+
 import org.springframework.jdbc.core.JdbcTemplate;
 import org.springframework.jdbc.datasource.DelegatingDataSource;
 import org.springframework.jdbc.datasource.SingleConnectionDataSource;
@@ -261,8 +262,8 @@ class PostgresLocksTests {
 
 	@Test
 	void onlyWhoMayHearIsGrantedAKey() {
-		try (JdbcLockBackend store = new JdbcLockBackend(pool, JdbcLockSettings.defaults());
-				JdbcLockBackend deaf = new JdbcLockBackend(pool, JdbcLockSettings.defaults().notifications(false))) {
+		try (JdbcLockBackend store = new JdbcLockBackend(pool, Patient.SETTINGS);
+				JdbcLockBackend deaf = new JdbcLockBackend(pool, Patient.SETTINGS.notifications(false))) {
 			assertThat(store.grantsTo("a")).as("not connected yet").isFalse();
 			store.check();
 			deaf.check();
@@ -656,7 +657,7 @@ class PostgresLocksTests {
 	void theTableMayHaveAnyName(String table) {
 		this.database.execute("create schema if not exists shop");
 		this.database.execute(Platform.POSTGRESQL.schema(table));
-		try (JdbcLockBackend store = new JdbcLockBackend(pool, JdbcLockSettings.defaults().table(table))) {
+		try (JdbcLockBackend store = new JdbcLockBackend(pool, Patient.SETTINGS.table(table))) {
 			store.check();
 			for (int i = 0; i < 2; i++) {
 				assertThat(store.acquire(claim("k", "a")).acquired()).isTrue();
@@ -671,7 +672,7 @@ class PostgresLocksTests {
 
 	@Test
 	void withoutNotificationsWaitersPoll() {
-		JdbcLockSettings settings = JdbcLockSettings.defaults().notifications(false);
+		JdbcLockSettings settings = Patient.SETTINGS.notifications(false);
 		try (JdbcLockBackend store = new JdbcLockBackend(pool, settings)) {
 			Listening listening = store.listen("b", new Ear());
 			hold(store, "k", "a");
@@ -685,7 +686,7 @@ class PostgresLocksTests {
 	@Test
 	void aConnectionToAServerThatHasBecomeReadOnlyIsNotUsedAgain() {
 		try (HikariDataSource one = Postgres.pool(Postgres.shared());
-				JdbcLockBackend store = new JdbcLockBackend(one, JdbcLockSettings.defaults())) {
+				JdbcLockBackend store = new JdbcLockBackend(one, Patient.SETTINGS)) {
 			one.setMaximumPoolSize(1);
 			JdbcTemplate same = new JdbcTemplate(one);
 			Integer before = same.queryForObject("select pg_backend_pid()", Integer.class);

@@ -19,6 +19,7 @@ import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.ValueSource;
+
 import org.springframework.boot.test.system.CapturedOutput;
 import org.springframework.boot.test.system.OutputCaptureExtension;
 import org.springframework.jdbc.core.JdbcTemplate;
@@ -79,7 +80,7 @@ class ServerSettingsTests {
 
 	private static JdbcLockBackend store(HikariDataSource pool, String url) {
 		pool.setJdbcUrl(url);
-		return new JdbcLockBackend(pool, JdbcLockSettings.defaults());
+		return new JdbcLockBackend(pool, Patient.SETTINGS);
 	}
 
 	private static Claim claim(String instance) {
@@ -120,7 +121,7 @@ class ServerSettingsTests {
 			database.execute(Platform.POSTGRESQL.schema("distributed_lock"));
 			database.execute("alter role postgres set synchronous_commit = " + setting);
 			try (HikariDataSource pool = server.pool();
-					JdbcLockBackend store = new JdbcLockBackend(pool, JdbcLockSettings.defaults())) {
+					JdbcLockBackend store = new JdbcLockBackend(pool, Patient.SETTINGS)) {
 				store.check();
 				database.execute("create table steps (step serial, committed text)");
 				database.execute("create function note() returns trigger language plpgsql as $$ begin"
@@ -156,7 +157,7 @@ class ServerSettingsTests {
 			database.execute("set global innodb_flush_log_at_trx_commit = 2");
 			check(pool);
 			assertThat(output).contains("The setting innodb_flush_log_at_trx_commit of the database is 2");
-			try (Connections connections = new Connections(pool, JdbcLockSettings.defaults())) {
+			try (Connections connections = new Connections(pool, Patient.SETTINGS)) {
 				String read = connections.run("read a setting that the server does not know", (session) -> {
 					ServerSettings.check(new ServerSettings.Setting(Platform.MYSQL, "unknown",
 							"select @@global.unknown", Set.of(), "nothing", "nothing", null), session);
@@ -168,7 +169,7 @@ class ServerSettingsTests {
 	}
 
 	private static void check(HikariDataSource pool) {
-		try (JdbcLockBackend store = new JdbcLockBackend(pool, JdbcLockSettings.defaults())) {
+		try (JdbcLockBackend store = new JdbcLockBackend(pool, Patient.SETTINGS)) {
 			store.check();
 		}
 	}

@@ -13,6 +13,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.ExtendWith;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
+
 import org.springframework.boot.test.system.CapturedOutput;
 import org.springframework.boot.test.system.OutputCaptureExtension;
 import org.springframework.jdbc.core.JdbcTemplate;
@@ -59,8 +60,7 @@ class TableCheckTests {
 
 	@Test
 	void aTableIsCheckedByTheFirstLockIfNotBefore() {
-		try (HikariDataSource pool = H2.pool();
-				JdbcLockBackend store = new JdbcLockBackend(pool, JdbcLockSettings.defaults())) {
+		try (HikariDataSource pool = H2.pool(); JdbcLockBackend store = new JdbcLockBackend(pool, Patient.SETTINGS)) {
 			JdbcTemplate database = new JdbcTemplate(pool);
 			database.execute("alter table distributed_lock drop primary key");
 			Claim claim = Claim.of("k", "a:1", "a", Duration.ofMinutes(1));
@@ -74,7 +74,7 @@ class TableCheckTests {
 	@Test
 	void aCheckLeavesNothingBehind() {
 		try (HikariDataSource pool = H2.pool((config) -> config.setAutoCommit(false));
-				JdbcLockBackend store = new JdbcLockBackend(pool, JdbcLockSettings.defaults())) {
+				JdbcLockBackend store = new JdbcLockBackend(pool, Patient.SETTINGS)) {
 			store.check();
 			assertThat(new JdbcTemplate(pool).queryForObject("select count(*) from distributed_lock", Integer.class))
 				.isZero();
@@ -108,7 +108,7 @@ class TableCheckTests {
 
 	private static String warnings(DataSource pool, CapturedOutput output) {
 		int before = output.getOut().length();
-		try (JdbcLockBackend store = new JdbcLockBackend(pool, JdbcLockSettings.defaults())) {
+		try (JdbcLockBackend store = new JdbcLockBackend(pool, Patient.SETTINGS)) {
 			store.check();
 		}
 		return output.getOut()
@@ -197,7 +197,7 @@ class TableCheckTests {
 		JdbcTemplate database = new JdbcTemplate(pool);
 		database.execute("drop table if exists distributed_lock");
 		database.execute(changed);
-		try (JdbcLockBackend store = new JdbcLockBackend(pool, JdbcLockSettings.defaults())) {
+		try (JdbcLockBackend store = new JdbcLockBackend(pool, Patient.SETTINGS)) {
 			LockBackendException refusal = catchThrowableOfType(LockBackendException.class, store::check);
 			if (refusal == null) {
 				return "not refused";

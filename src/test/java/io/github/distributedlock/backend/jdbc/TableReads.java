@@ -24,6 +24,7 @@ import javax.sql.DataSource;
 import io.github.distributedlock.backend.Claim;
 import io.github.distributedlock.backend.LockBackend.Renewal;
 import io.github.distributedlock.backend.Waiter;
+
 import org.springframework.jdbc.core.JdbcTemplate;
 import org.springframework.jdbc.datasource.DelegatingDataSource;
 
@@ -74,7 +75,7 @@ final class TableReads extends DelegatingDataSource {
 	static void check(DataSource pool, Platform platform, int rows) throws IllegalAccessException {
 		TableReads reads = new TableReads(pool, platform);
 		reads.fill(rows);
-		try (JdbcLockBackend store = new JdbcLockBackend(reads, JdbcLockSettings.defaults())) {
+		try (JdbcLockBackend store = new JdbcLockBackend(reads, Patient.SETTINGS)) {
 			reads.carryOut(store);
 		}
 		reads.reads.forEach((statement, count) -> assertThat(count)
@@ -158,7 +159,7 @@ final class TableReads extends DelegatingDataSource {
 	 * So that no statement is left out.
 	 */
 	private void checkThatAllWereCarriedOut() throws IllegalAccessException {
-		Statements statements = new Statements(this.platform, JdbcLockSettings.defaults());
+		Statements statements = new Statements(this.platform, Patient.SETTINGS);
 		for (Field field : Statements.class.getDeclaredFields()) {
 			if (!Modifier.isPrivate(field.getModifiers()) && field.get(statements) instanceof String text
 					&& text.contains("distributed_lock ")) {

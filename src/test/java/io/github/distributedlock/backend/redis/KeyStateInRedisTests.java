@@ -70,7 +70,9 @@ class KeyStateInRedisTests {
 
 	private final long seed = Long.getLong("lock.random.seed", System.nanoTime());
 
-	private final RedisLockSettings settings = RedisLockSettings.defaults().prefix("random");
+	private final RedisLockSettings settings = RedisLockSettings.defaults()
+		.prefix("random")
+		.commandTimeout(Patience.COMMAND);
 
 	private final KeyNames names = new KeyNames(this.settings.prefix());
 

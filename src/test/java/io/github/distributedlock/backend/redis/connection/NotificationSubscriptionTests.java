@@ -105,7 +105,8 @@ class NotificationSubscriptionTests {
 	@EnumSource
 	void isReportedAsRenewedAlsoIfItWasLostBeforeItCouldTellThatItHears(Client client) throws Exception {
 		try (Relay relay = new Relay(this.redis.port())) {
-			this.backend = this.redis.backend(client.connectTo(relay.port()), RedisLockSettings.defaults());
+			this.backend = this.redis.backend(client.connectTo(relay.port()),
+					RedisLockSettings.defaults().commandTimeout(Patience.COMMAND));
 			this.backend.listen("b", this.ear);
 			this.backend.acquireOrRegister(claim("mine", "b"));
 			relay.silenceSubscriptions();
