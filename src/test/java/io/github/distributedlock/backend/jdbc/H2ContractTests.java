@@ -1,22 +1,18 @@
 package io.github.distributedlock.backend.jdbc;
 
-import java.time.Duration;
-
 import com.zaxxer.hikari.HikariDataSource;
 import io.github.distributedlock.backend.ForwardingLockBackend;
 import io.github.distributedlock.backend.LockBackend;
-import io.github.distributedlock.tck.LockBackendContractTests;
-import io.github.distributedlock.tck.SharedContractTests;
-import org.junit.jupiter.api.Nested;
 
 /**
  * Locks in H2 keep the contract of every store.
  */
-class H2ContractTests {
+class H2ContractTests extends DatabaseContract {
 
-	private static LockBackend store() {
+	@Override
+	LockBackend store(String driver) {
 		HikariDataSource pool = H2.pool();
-		return new ForwardingLockBackend(new JdbcLockBackend(pool, JdbcLockSettings.defaults())) {
+		return new ForwardingLockBackend(new JdbcLockBackend(pool, Patient.SETTINGS)) {
 
 			@Override
 			public void close() {
@@ -25,36 +21,6 @@ class H2ContractTests {
 			}
 
 		};
-	}
-
-	@Nested
-	class OfOwnersAndTurns extends LockBackendContractTests {
-
-		@Override
-		protected LockBackend backend(String store) {
-			return store();
-		}
-
-		@Override
-		protected boolean knowsWhoHears() {
-			return false;
-		}
-
-	}
-
-	@Nested
-	class OfReadersFairOnesAndPermits extends SharedContractTests {
-
-		@Override
-		protected LockBackend backend(String store) {
-			return store();
-		}
-
-		@Override
-		protected Duration silence() {
-			return Rows.SILENCE;
-		}
-
 	}
 
 }

@@ -1,22 +1,15 @@
 package io.github.distributedlock.backend.jdbc;
 
-import java.time.Duration;
 import java.util.concurrent.TimeUnit;
-import java.util.concurrent.atomic.AtomicInteger;
 
 import com.zaxxer.hikari.HikariDataSource;
 import io.github.distributedlock.backend.LockBackend;
 import io.github.distributedlock.fixtures.RedisImages;
-import io.github.distributedlock.tck.LockBackendContractTests;
-import io.github.distributedlock.tck.SharedContractTests;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
-import org.junit.jupiter.api.Nested;
 import org.junit.jupiter.api.Tag;
-import org.junit.jupiter.api.TestInstance;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.condition.EnabledIf;
-import org.springframework.jdbc.core.JdbcTemplate;
 import org.testcontainers.containers.GenericContainer;
 import org.testcontainers.containers.wait.strategy.Wait;
 import org.testcontainers.utility.DockerImageName;
@@ -27,14 +20,11 @@ import org.testcontainers.utility.DockerImageName;
 @Tag("thorough")
 @EnabledIf(value = "io.github.distributedlock.fixtures.RedisImages#isDockerThere",
 		disabledReason = "there is no Docker engine")
-@TestInstance(TestInstance.Lifecycle.PER_CLASS)
-class MySqlContractTests {
+class MySqlContractTests extends DatabaseContract {
 
 	private static final String IMAGE = "mysql:8.4";
 
 	private static final int PORT = 3306;
-
-	private final AtomicInteger tables = new AtomicInteger();
 
 	private final GenericContainer<?> server = new GenericContainer<>(DockerImageName.parse(IMAGE))
 		.withEnv("MYSQL_ALLOW_EMPTY_PASSWORD", "yes")
@@ -66,40 +56,9 @@ class MySqlContractTests {
 		this.server.stop();
 	}
 
-	private LockBackend store() {
-		String table = "locks_" + this.tables.incrementAndGet();
-		new JdbcTemplate(this.pool).execute(Platform.MYSQL.schema(table));
-		return new JdbcLockBackend(this.pool, JdbcLockSettings.defaults().table(table));
-	}
-
-	@Nested
-	class OfOwnersAndTurns extends LockBackendContractTests {
-
-		@Override
-		protected LockBackend backend(String store) {
-			return store();
-		}
-
-		@Override
-		protected boolean knowsWhoHears() {
-			return false;
-		}
-
-	}
-
-	@Nested
-	class OfReadersFairOnesAndPermits extends SharedContractTests {
-
-		@Override
-		protected LockBackend backend(String store) {
-			return store();
-		}
-
-		@Override
-		protected Duration silence() {
-			return Rows.SILENCE;
-		}
-
+	@Override
+	LockBackend store(String driver) {
+		return inTable(this.pool, Platform.MYSQL);
 	}
 
 }
