@@ -9,7 +9,6 @@ import java.util.stream.Stream;
 import io.github.distributedlock.LockRequest;
 import io.github.distributedlock.engine.LockEngine;
 import io.github.distributedlock.faults.Recorder.Held;
-import io.github.distributedlock.fixtures.BackendBeforeGrants;
 import io.github.distributedlock.fixtures.Client;
 import io.github.distributedlock.fixtures.OwnThreads;
 import io.github.distributedlock.fixtures.Patience;
@@ -209,35 +208,6 @@ class GrantFaultsTests {
 			});
 			handOverUntilStruck(trial, trap).close();
 		});
-	}
-
-	/** One engine has the scripts of commit 0670216, which reserve. */
-	@EachClient
-	void enginesOfTwoVersionsMeet(Client client) throws Exception {
-		row("none, with an engine of the version without grants on the same key", client)
-			.promising(Promise.NOTHING_LOST)
-			.run((trial) -> {
-				try (BackendBeforeGrants backend = new BackendBeforeGrants(client.backend(trial.server().port()),
-						trial.server().admin());
-						LockEngine before = LockEngine.builder(backend).watchdogTimeout(Trial.LEASE).build()) {
-					GrantTrap grant = set(trial, GrantTrap.none(KEY));
-					CompletableFuture<String> reservation = new CompletableFuture<>();
-					trial.rival().relay().addForMessages((message, connection) -> {
-						if (published(message).endsWith(" " + KEY) && !published(message).startsWith("granted: ")) {
-							reservation.complete(published(message));
-						}
-						return false;
-					});
-					List<Future<?>> turns = Stream.of(trial.holder().engine(), trial.rival().engine(), before)
-						.<Future<?>>map((engine) -> CompletableFuture.runAsync(() -> {
-							for (int i = 0; i < 100 || !grant.hasStruck() || !reservation.isDone(); i++) {
-								acquire(trial, engine).close();
-							}
-						}, THREADS))
-						.toList();
-					turns.forEach((turn) -> Patience.get(turn, "all turns, a grant and a reservation"));
-				}
-			});
 	}
 
 	private static FaultRow row(String fault, Client client) {

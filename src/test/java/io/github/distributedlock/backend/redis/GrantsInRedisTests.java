@@ -6,7 +6,6 @@ import java.util.concurrent.atomic.AtomicInteger;
 import java.util.stream.Stream;
 
 import io.github.distributedlock.backend.Claim;
-import io.github.distributedlock.fixtures.BackendBeforeGrants;
 import io.github.distributedlock.fixtures.Client;
 import io.github.distributedlock.fixtures.TestRedis;
 import io.github.distributedlock.tck.Ear;
@@ -283,43 +282,6 @@ class GrantsInRedisTests {
 		this.backend.release("k", holder.owner());
 		assertThat(admin().get(LOCK)).isEqualTo("reserved:b");
 		assertThat(this.backend.acquireOrRegister(next).acquired()).isTrue();
-	}
-
-	@Test
-	void theVersionBeforeReservesForThoseThatClaim() {
-		BackendBeforeGrants before = before();
-		Claim holder = claim("d");
-		assertThat(before.acquireOrRegister(holder).acquired()).isTrue();
-		Claim next = waits("b");
-		before.release("k", holder.owner());
-		assertThat(admin().get(LOCK)).isEqualTo("reserved:b");
-		this.ear.awaitWake("k");
-		assertThat(this.backend.acquireOrRegister(next.number(2)).acquired()).isTrue();
-		this.backend.release("k", next.owner());
-		// What the version before has left of the claim gives nothing to anybody.
-		Claim again = claim("d");
-		assertThat(before.acquireOrRegister(again).acquired()).isTrue();
-		before.release("k", again.owner());
-		assertThat(admin().exists(LOCK)).isFalse();
-	}
-
-	@Test
-	void thoseOfTheVersionBeforeGetReservations() {
-		BackendBeforeGrants before = before();
-		Claim holder = held("a");
-		Claim first = claim("d");
-		assertThat(before.acquireOrRegister(first).acquired()).isFalse();
-		Claim next = waits("b");
-		this.backend.release("k", holder.owner());
-		assertThat(admin().get(LOCK)).isEqualTo("reserved:d");
-		assertThat(before.acquireOrRegister(first).acquired()).isTrue();
-		assertThat(this.backend.acquireOrRegister(next.number(2)).acquired()).isFalse();
-		before.release("k", first.owner());
-		assertThat(admin().get(LOCK)).isEqualTo("reserved:b");
-	}
-
-	private static BackendBeforeGrants before() {
-		return REDIS.closing(new BackendBeforeGrants(REDIS.backend(Client.JEDIS), REDIS.server().admin()));
 	}
 
 	private void releaseWithoutMemory(Claim holder) {
