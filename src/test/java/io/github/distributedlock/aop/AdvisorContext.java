@@ -2,6 +2,9 @@ package io.github.distributedlock.aop;
 
 import java.util.HashMap;
 import java.util.Map;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
+import java.util.stream.Stream;
 
 import io.github.distributedlock.DistributedLock;
 import io.github.distributedlock.LockDefinitionException;
@@ -19,6 +22,7 @@ import org.springframework.context.annotation.Role;
 import org.springframework.core.env.Environment;
 import org.springframework.core.env.MapPropertySource;
 
+import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 /**
@@ -67,6 +71,20 @@ final class AdvisorContext implements AutoCloseable {
 	 */
 	static AbstractThrowableAssert<?, ? extends Throwable> refusal(Class<?>... components) {
 		return new AdvisorContext().refuses(components);
+	}
+
+	/**
+	 * Returns why each of several methods of a component cannot work, by its name.
+	 */
+	Map<String, Throwable> refusals(Class<?> component) {
+		Map<String, Throwable> refusals = new HashMap<>();
+		Pattern name = Pattern.compile("(\\w+)\\(");
+		refuses(component).satisfies((refusal) -> Stream.of(refusal.getSuppressed()).forEach((each) -> {
+			Matcher method = name.matcher(each.getMessage());
+			assertThat(method.find()).isTrue();
+			refusals.put(method.group(1), each);
+		}));
+		return refusals;
 	}
 
 	AbstractThrowableAssert<?, ? extends Throwable> refuses(Class<?>... components) {

@@ -2,20 +2,23 @@ package io.github.distributedlock.aop;
 
 import java.lang.annotation.Retention;
 import java.lang.annotation.RetentionPolicy;
+import java.lang.reflect.Method;
 import java.nio.file.Path;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.TimeUnit;
+import java.util.stream.Stream;
 
 import io.github.distributedlock.LockMode;
 import io.github.distributedlock.annotation.DistributedLock;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
-import org.junit.jupiter.params.provider.ValueSource;
+import org.junit.jupiter.params.provider.CsvSource;
 
 import org.springframework.core.annotation.AliasFor;
 import org.springframework.core.annotation.AnnotationConfigurationException;
+import org.springframework.expression.ParseException;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
@@ -24,83 +27,55 @@ import static org.assertj.core.api.Assertions.assertThat;
  */
 class KeyDefinitionTests {
 
-	@Test
-	void bareWord() {
-		AdvisorContext.refusal(BareWordJobs.class)
-			.hasMessageContaining(
-					"Jobs.run(): key = \"nightly-report\" reads the word nightly as a property of nothing")
-			.hasMessageContaining("write \"'nightly-report'\" in quotes");
+	private static final Map<String, Throwable> REFUSALS = new AdvisorContext().refusals(Mistakes.class);
+
+	@ParameterizedTest(name = "{0}")
+	@CsvSource(delimiter = '|', quoteCharacter = '`',
+			textBlock = """
+					bareWord        | (): key = "nightly-report" reads the word nightly as a property of nothing | write "'nightly-report'" in quotes
+					bareWords       | (): key = "nightly report" is not a valid SpEL expression | write "'nightly report'" in quotes
+					classNoPackage  | reads the word LockMode as a property of nothing | T(….LockMode), with its package, for a class
+					textAndValue    | : key = " | and for text with a value in it "text:#{#value}")
+					textMinusValue  | : key = " | and for text with a value in it "text:#{#value}")
+					valueAndText    | : key = " | and for text with a value in it "text:#{#value}")
+					textAndPath     | : key = " | and for text with a value in it "text:#{#value}")
+					openTemplate    | key = "a#{#sku" is not a valid SpEL template | (close it with })
+					withoutHash     | (String): key = "stock:#{sku}" reads the word sku | #sku for the parameter
+					wordInArgument  | reads the word suffix | #sku.concat(suffix)
+					recordAsKey     | (OrderId): key = "#id" has the value #id, which is a | $OrderId, whose text need not be the same in every JVM: name what identifies it
+					mapAsKey        | (Map): | , whose text need not be the same in every JVM: name what identifies it
+					listOfRecords   | (List): | , whose text need not be the same in every JVM: name what identifies it
+					arrayOfRecords  | (OrderId[]): | , whose text need not be the same in every JVM: name what identifies it
+					recordProperty  | (Basket): | , whose text need not be the same in every JVM: name what identifies it
+					recordTemplate  | (OrderId): | , whose text need not be the same in every JVM: name what identifies it
+					unknownProperty | reads valeu of io.github.distributedlock.aop.KeyDefinitionTests$OrderId, which has no such property | it has value
+					unknownPath     | reads valeu of io.github.distributedlock.aop.KeyDefinitionTests$OrderId, which has no such property | it has value
+					methodOfNothing | key = "tenant()" | write #root.target.tenant()
+					unknownName     | (List): key = "#skus.![#this.concat(#suffix)]" names the unknown parameter #suffix | write one of #skus, #p0
+					unknownPosition | names the unknown parameter #p1 | #p0
+					unknownFunction | calls the unknown function #hash(#sku) | (
+					blank           | key = "' '" is blank | (
+					nothing         | key = "null" is null | (
+					empty           | key = "" is blank | (write an expression
+					""")
+	void keyThatCannotWork(String method, String problem, String remedy) {
+		assertThat(REFUSALS.get(method)).hasMessageStartingWith("@DistributedLock on ")
+			.hasMessageContainingAll("$Mistakes." + method + "(", problem, remedy);
 	}
 
 	@Test
-	void classWithoutPackage() {
-		AdvisorContext.refusal(ClassWithoutPackage.class)
-			.hasMessageContaining("reads the word LockMode as a property of nothing")
-			.hasMessageContaining("T(….LockMode), with its package, for a class");
+	void eachOfThemIsRefused() {
+		assertThat(REFUSALS).containsOnlyKeys(
+				Stream.of(Mistakes.class.getDeclaredMethods()).map(Method::getName).toArray(String[]::new));
+		assertThat(REFUSALS.get("bareWords")).hasCauseInstanceOf(ParseException.class);
 	}
 
 	@Test
-	void bareWordsThatDoNotParse() {
-		AdvisorContext.refusal(BareWordsThatDoNotParseJobs.class)
-			.hasMessageContaining("key = \"nightly report\" is not a valid SpEL expression")
-			.hasMessageContaining("write \"'nightly report'\" in quotes")
-			.cause()
-			.isInstanceOf(org.springframework.expression.ParseException.class);
-	}
-
-	@ParameterizedTest
-	@ValueSource(classes = { TextAndValue.class, TextMinusValue.class, ValueAndText.class, TextAndPath.class })
-	void textAndValueWithoutTemplate(Class<?> type) {
-		AdvisorContext.refusal(type)
-			.hasMessageContaining(": key = \"")
-			.hasMessageEndingWith("and for text with a value in it \"text:#{#value}\")");
-	}
-
-	@Test
-	void templateThatIsNotClosed() {
-		AdvisorContext.refusal(TemplateThatIsNotClosed.class)
-			.hasMessageContaining("key = \"a#{#sku\" is not a valid SpEL template")
-			.hasMessageEndingWith(" (close it with })");
-	}
-
-	@Test
-	void parameterWithoutHash() {
-		AdvisorContext.refusal(ParameterWithoutHashStock.class)
-			.hasMessageContaining("Stock.buy(String): key = \"stock:#{sku}\" reads the word sku")
-			.hasMessageContaining("#sku for the parameter");
-	}
-
-	@Test
-	void bareWordInsideAnArgumentIsFoundButNotOneOfAnElementOrAMapIndex() {
+	void wordsAreFineForAnElementOrAMapIndex() {
 		try (AdvisorContext context = AdvisorContext.of(WordsInTheirPlace.class)) {
 			context.get(WordsInTheirPlace.class).buy(List.of(new Order("a")), Map.of("sku", "b"));
 			assertThat(context.lock().keys()).containsExactly("a", "b", "ab");
 		}
-		AdvisorContext.refusal(WordInAnArgument.class).hasMessageContaining("reads the word suffix");
-	}
-
-	@ParameterizedTest
-	@ValueSource(classes = { RecordAsKey.class, MapAsKey.class, ListOfRecords.class, ArrayOfRecords.class,
-			PropertyThatIsARecord.class, TemplateWithARecord.class })
-	void declaredTypeThatHasNoText(Class<?> type) {
-		AdvisorContext.refusal(type)
-			.hasMessageContaining(type.getSimpleName() + ".buy(")
-			.hasMessageContaining(", whose text need not be the same in every JVM: name what identifies it");
-	}
-
-	@Test
-	void refusalOfADeclaredTypeReadsAsASentence() {
-		AdvisorContext.refusal(RecordAsKey.class)
-			.hasMessageContaining("buy(OrderId): key = \"#id\" has the value #id, which is a " + OrderId.class.getName()
-					+ ", whose text");
-	}
-
-	@ParameterizedTest
-	@ValueSource(classes = { UnknownProperty.class, UnknownPropertyOfAProperty.class })
-	void propertyThatARecordDoesNotHave(Class<?> type) {
-		AdvisorContext.refusal(type)
-			.hasMessageContaining(" reads valeu of " + OrderId.class.getName() + ", which has no such property")
-			.hasMessageContaining("it has value");
 	}
 
 	@Test
@@ -109,30 +84,6 @@ class KeyDefinitionTests {
 			context.get(OpenTypes.class).buy("a", List.of("b"), new Basket(new OrderId("c")), 1, TimeUnit.DAYS);
 			assertThat(context.lock().keys()).containsExactly("a", "b", "c", "1", "DAYS");
 		}
-	}
-
-	@Test
-	void methodOfNothing() {
-		AdvisorContext.refusal(MethodOfNothingStock.class).hasMessageContaining("write #root.target.tenant()");
-	}
-
-	@Test
-	void unknownParameter() {
-		AdvisorContext.refusal(UnknownParameterStock.class)
-			.hasMessageContaining(
-					"Stock.buy(List): key = \"#skus.![#this.concat(#suffix)]\" names the unknown parameter #suffix")
-			.hasMessageContaining("write one of #skus, #p0");
-	}
-
-	@Test
-	void unknownPosition() {
-		AdvisorContext.refusal(UnknownPositionStock.class).hasMessageContaining("names the unknown parameter #p1");
-	}
-
-	@Test
-	void unknownFunction() {
-		AdvisorContext.refusal(UnknownFunctionStock.class)
-			.hasMessageContaining("calls the unknown function #hash(#sku)");
 	}
 
 	@Test
@@ -157,14 +108,6 @@ class KeyDefinitionTests {
 	}
 
 	@Test
-	void constantThatIsNoKey() {
-		AdvisorContext.refusal(ConstantThatIsNoKeyBlank.class).hasMessageContaining("key = \"' '\" is blank");
-		AdvisorContext.refusal(ConstantThatIsNoKeyNull.class).hasMessageContaining("key = \"null\" is null");
-		AdvisorContext.refusal(ConstantThatIsNoKeyEmpty.class)
-			.hasMessageContaining("key = \"\" is blank (write an expression");
-	}
-
-	@Test
 	void keyAndValueThatDiffer() {
 		AdvisorContext.refusal(KeyAndValueThatDifferStock.class)
 			.hasMessageStartingWith(
@@ -184,66 +127,112 @@ class KeyDefinitionTests {
 	record Order(String sku) {
 	}
 
-	static class BareWordJobs {
+	record OrderId(String value) {
+	}
+
+	record Basket(OrderId id) {
+	}
+
+	static class Mistakes {
 
 		@DistributedLock(key = "nightly-report")
-		public void run() {
+		public void bareWord() {
 		}
 
-	}
-
-	static class BareWordsThatDoNotParseJobs {
-
-		@DistributedLock("nightly report")
-		public void run() {
+		@DistributedLock(key = "nightly report")
+		public void bareWords() {
 		}
 
-	}
-
-	static class TextAndValue {
+		@DistributedLock(key = "mode:#{#mode == LockMode.SHARED}")
+		public void classNoPackage(LockMode mode) {
+		}
 
 		@DistributedLock(key = "stock:#sku")
-		public void buy(String sku) {
+		public void textAndValue(String sku) {
 		}
-
-	}
-
-	static class TextMinusValue {
 
 		@DistributedLock(key = "stock-#sku")
-		public void buy(String sku) {
+		public void textMinusValue(String sku) {
 		}
-
-	}
-
-	static class ValueAndText {
 
 		@DistributedLock(key = "#sku/eu")
-		public void buy(String sku) {
+		public void valueAndText(String sku) {
 		}
-
-	}
-
-	static class TextAndPath {
 
 		@DistributedLock(key = "${region:eu}:#sku.length():#sku")
-		public void buy(String sku) {
+		public void textAndPath(String sku) {
 		}
-
-	}
-
-	static class TemplateThatIsNotClosed {
 
 		@DistributedLock(key = "a#{#sku")
-		public void buy(String sku) {
+		public void openTemplate(String sku) {
 		}
 
-	}
-
-	static class ParameterWithoutHashStock {
-
 		@DistributedLock(key = "stock:#{sku}")
-		public void buy(String sku) {
+		public void withoutHash(String sku) {
+		}
+
+		@DistributedLock(key = "#sku.concat(suffix)")
+		public void wordInArgument(String sku) {
+		}
+
+		@DistributedLock(key = "#id")
+		public void recordAsKey(OrderId id) {
+		}
+
+		@DistributedLock(key = "#order")
+		public void mapAsKey(Map<String, String> order) {
+		}
+
+		@DistributedLock(key = "#ids")
+		public void listOfRecords(List<OrderId> ids) {
+		}
+
+		@DistributedLock(key = "#ids")
+		public void arrayOfRecords(OrderId... ids) {
+		}
+
+		@DistributedLock(key = "#basket.id")
+		public void recordProperty(Basket basket) {
+		}
+
+		@DistributedLock(key = "order:#{#id}")
+		public void recordTemplate(OrderId id) {
+		}
+
+		@DistributedLock(key = "#id.valeu")
+		public void unknownProperty(OrderId id) {
+		}
+
+		@DistributedLock(key = "order:#{#basket.id.valeu}")
+		public void unknownPath(Basket basket) {
+		}
+
+		@DistributedLock(key = "tenant()")
+		public void methodOfNothing() {
+		}
+
+		@DistributedLock(key = { "'a'", "#skus.![#this.concat(#suffix)]" })
+		public void unknownName(List<String> skus) {
+		}
+
+		@DistributedLock(key = "#p1")
+		public void unknownPosition(String sku) {
+		}
+
+		@DistributedLock(key = "#hash(#sku)")
+		public void unknownFunction(String sku) {
+		}
+
+		@DistributedLock(key = "' '")
+		public void blank() {
+		}
+
+		@DistributedLock(key = "null")
+		public void nothing() {
+		}
+
+		@DistributedLock(key = "")
+		public void empty() {
 		}
 
 	}
@@ -257,154 +246,10 @@ class KeyDefinitionTests {
 
 	}
 
-	static class WordInAnArgument {
-
-		@DistributedLock(key = "#sku.concat(suffix)")
-		public void buy(String sku) {
-		}
-
-	}
-
-	record OrderId(String value) {
-
-	}
-
-	record Basket(OrderId id) {
-
-	}
-
-	static class RecordAsKey {
-
-		@DistributedLock(key = "#id")
-		public void buy(OrderId id) {
-		}
-
-	}
-
-	static class MapAsKey {
-
-		@DistributedLock(key = "#order")
-		public void buy(Map<String, String> order) {
-		}
-
-	}
-
-	static class ListOfRecords {
-
-		@DistributedLock(key = "#ids")
-		public void buy(List<OrderId> ids) {
-		}
-
-	}
-
-	static class ArrayOfRecords {
-
-		@DistributedLock(key = "#ids")
-		public void buy(OrderId... ids) {
-		}
-
-	}
-
-	static class PropertyThatIsARecord {
-
-		@DistributedLock(key = "#basket.id")
-		public void buy(Basket basket) {
-		}
-
-	}
-
-	static class TemplateWithARecord {
-
-		@DistributedLock(key = "order:#{#id}")
-		public void buy(OrderId id) {
-		}
-
-	}
-
-	static class ClassWithoutPackage {
-
-		@DistributedLock(key = "mode:#{#mode == LockMode.SHARED}")
-		public void buy(LockMode mode) {
-		}
-
-	}
-
-	static class UnknownProperty {
-
-		@DistributedLock(key = "#id.valeu")
-		public void buy(OrderId id) {
-		}
-
-	}
-
-	static class UnknownPropertyOfAProperty {
-
-		@DistributedLock(key = "order:#{#basket.id.valeu}")
-		public void buy(Basket basket) {
-		}
-
-	}
-
 	static class OpenTypes {
 
 		@DistributedLock(key = { "#any", "#list", "#basket.id.value", "#number", "#unit" })
 		public void buy(Object any, List<?> list, Basket basket, int number, TimeUnit unit) {
-		}
-
-	}
-
-	static class MethodOfNothingStock {
-
-		@DistributedLock(key = "tenant()")
-		public void buy() {
-		}
-
-	}
-
-	static class UnknownParameterStock {
-
-		@DistributedLock(key = { "'a'", "#skus.![#this.concat(#suffix)]" })
-		public void buy(List<String> skus) {
-		}
-
-	}
-
-	static class UnknownPositionStock {
-
-		@DistributedLock(key = "#p1")
-		public void buy(String sku) {
-		}
-
-	}
-
-	static class UnknownFunctionStock {
-
-		@DistributedLock(key = "#hash(#sku)")
-		public void buy(String sku) {
-		}
-
-	}
-
-	static class ConstantThatIsNoKeyBlank {
-
-		@DistributedLock(key = "' '")
-		public void run() {
-		}
-
-	}
-
-	static class ConstantThatIsNoKeyNull {
-
-		@DistributedLock(key = "null")
-		public void run() {
-		}
-
-	}
-
-	static class ConstantThatIsNoKeyEmpty {
-
-		@DistributedLock(key = "")
-		public void run() {
 		}
 
 	}

@@ -2,10 +2,12 @@ package io.github.distributedlock.aop;
 
 import java.lang.annotation.Retention;
 import java.lang.annotation.RetentionPolicy;
+import java.lang.reflect.Method;
 import java.nio.file.Path;
 import java.util.Map;
 import java.util.concurrent.Flow;
 import java.util.concurrent.Future;
+import java.util.stream.Stream;
 
 import io.github.distributedlock.LockDefinitionException;
 import io.github.distributedlock.LockMode;
@@ -13,6 +15,7 @@ import io.github.distributedlock.annotation.DistributedLock;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
 import org.springframework.beans.factory.annotation.Autowired;
@@ -27,29 +30,39 @@ import static org.assertj.core.api.Assertions.assertThat;
  */
 class RefusedMethodTests {
 
+	private static final Map<String, Throwable> REFUSALS = new AdvisorContext().refusals(Mistakes.class);
+
+	@ParameterizedTest(name = "{0}")
+	@CsvSource(delimiter = '|', quoteCharacter = '`',
+			textBlock = """
+					ofItself         | (): the method is private | it would run unlocked (make it public
+					ofTheClass       | (): the method is static | it would run unlocked
+					unchangeable     | (): the method is final | remove final (in Kotlin: open
+					ownPublisher     | (): the method returns a reactive stream (io.github.distributedlock.aop.RefusedMethodTests$OwnPublisher) | declared as Mono, Flux or Publisher
+					future           | (): the method returns a future | that does not signal its completion (java.util.concurrent.Future)
+					sharedAndFair    | (): not possible: Lock [ | sharedAndFair] was requested as SHARED and fair, but a shared lock queues up
+					sharedAndFenced  | (): not possible: Lock [ | sharedAndFenced] was requested as SHARED and fenced, but a fencing token orders
+					twoNumbers       | (): permits = 2 is there beside permitsString = "3" | (write one of them)
+					permitsAndShared | (): not possible: Lock [ | permitsAndShared] was requested as SHARED with permits, but any number may share
+					permitsAndFair   | (): not possible: Lock [ | permitsAndFair] was requested as fair with permits, but requests with permits
+					permitsAndFenced | (): not possible: Lock [ | permitsAndFenced] was requested as fenced with permits, but a fencing token tells
+					fencedKeys       | (): not possible: Lock [ | was requested as fenced, but a fencing token is of one key. Request one key as fenced
+					""")
+	void methodThatCannotBeLocked(String method, String problem, String remedy) {
+		assertThat(REFUSALS.get(method))
+			.hasMessageStartingWith("@DistributedLock on " + Mistakes.class.getName() + "." + method + problem)
+			.hasMessageContaining(remedy);
+	}
+
 	@Test
-	void privateMethod() {
-		AdvisorContext.refusal(PrivateMethod.class)
-			.hasMessageContaining(
-					"@DistributedLock on " + PrivateMethod.class.getName() + ".run(): the method is private")
-			.hasMessageContaining("it would run unlocked (make it public");
+	void eachOfThemIsRefused() {
+		assertThat(REFUSALS).containsOnlyKeys(
+				Stream.of(Mistakes.class.getDeclaredMethods()).map(Method::getName).toArray(String[]::new));
 	}
 
 	@Test
 	void privateMethodOfASuperclass() {
 		AdvisorContext.refusal(BelowPrivateMethod.class).hasMessageContaining("the method is private");
-	}
-
-	@Test
-	void staticMethod() {
-		AdvisorContext.refusal(StaticMethod.class).hasMessageContaining("run(): the method is static");
-	}
-
-	@Test
-	void finalMethod() {
-		AdvisorContext.refusal(FinalMethod.class)
-			.hasMessageContaining("run(): the method is final")
-			.hasMessageContaining("remove final (in Kotlin: open");
 	}
 
 	@Test
@@ -167,22 +180,6 @@ class RefusedMethodTests {
 			.hasMessageContaining("make it public or protected");
 	}
 
-	/**
-	 * Of which there is no other that could hold the lock.
-	 */
-	@Test
-	void publisherOfATypeOfItsOwn() {
-		AdvisorContext.refusal(FlowPublisher.class)
-			.hasMessageContaining("run(): the method returns a reactive stream (" + OwnPublisher.class.getName() + ")")
-			.hasMessageContaining("declared as Mono, Flux or Publisher");
-	}
-
-	@Test
-	void futureThatDoesNotTell() {
-		AdvisorContext.refusal(PlainFuture.class)
-			.hasMessageContaining("returns a future that does not signal its completion (java.util.concurrent.Future)");
-	}
-
 	@Test
 	void publisherThatAGenericInterfaceHides() {
 		AdvisorContext.refusal(GenericPublisher.class).hasMessageContaining("returns a reactive stream");
@@ -225,39 +222,6 @@ class RefusedMethodTests {
 			.hasMessageContaining("acme.Service.run(String, Continuation): the method is a suspend");
 	}
 
-	@Test
-	void whatContradictsASharedLock() {
-		AdvisorContext.refusal(SharedAndFair.class)
-			.hasMessageContaining("run(): not possible: Lock [")
-			.hasMessageContaining("SharedAndFair.run] was requested as SHARED and fair, but a shared lock queues up");
-		AdvisorContext.refusal(SharedAndFenced.class)
-			.hasMessageContaining("run(): not possible: Lock [")
-			.hasMessageContaining(
-					"SharedAndFenced.run] was requested as SHARED and fenced, but a fencing token orders");
-	}
-
-	@Test
-	void whatContradictsPermits() {
-		AdvisorContext.refusal(TwoNumbers.class)
-			.hasMessageContaining("run(): permits = 2 is there beside permitsString = \"3\" (write one of them)");
-		AdvisorContext.refusal(PermitsAndShared.class)
-			.hasMessageContaining(
-					"PermitsAndShared.run] was requested as SHARED with permits, but any number may share");
-		AdvisorContext.refusal(PermitsAndFair.class)
-			.hasMessageContaining("PermitsAndFair.run] was requested as fair with permits, but requests with permits");
-		AdvisorContext.refusal(PermitsAndFenced.class)
-			.hasMessageContaining(
-					"PermitsAndFenced.run] was requested as fenced with permits, but a fencing token tells");
-	}
-
-	@Test
-	void aFencingTokenForSeveralKeys() {
-		AdvisorContext.refusal(Fenced.class)
-			.hasMessageContaining("run(): not possible: Lock [")
-			.hasMessageContaining(
-					"was requested as fenced, but a fencing token is of one key. Request one key as fenced");
-	}
-
 	static class PrivateMethod {
 
 		@DistributedLock
@@ -267,14 +231,6 @@ class RefusedMethodTests {
 	}
 
 	static class BelowPrivateMethod extends PrivateMethod {
-
-	}
-
-	static class StaticMethod {
-
-		@DistributedLock
-		public static void run() {
-		}
 
 	}
 
@@ -301,14 +257,6 @@ class RefusedMethodTests {
 
 		@DistributedLock
 		private void count() {
-		}
-
-	}
-
-	static class FinalMethod {
-
-		@DistributedLock
-		public final void run() {
 		}
 
 	}
@@ -505,25 +453,61 @@ class RefusedMethodTests {
 
 	}
 
+	static class Mistakes {
+
+		@DistributedLock
+		private void ofItself() {
+		}
+
+		@DistributedLock
+		public static void ofTheClass() {
+		}
+
+		@DistributedLock
+		public final void unchangeable() {
+		}
+
+		@DistributedLock
+		public OwnPublisher ownPublisher() {
+			throw new UnsupportedOperationException();
+		}
+
+		@DistributedLock
+		public Future<String> future() {
+			throw new UnsupportedOperationException();
+		}
+
+		@DistributedLock(mode = LockMode.SHARED, fair = true)
+		public void sharedAndFair() {
+		}
+
+		@DistributedLock(mode = LockMode.SHARED, fenced = true)
+		public void sharedAndFenced() {
+		}
+
+		@DistributedLock(permits = 2, permitsString = "3")
+		public void twoNumbers() {
+		}
+
+		@DistributedLock(permits = 2, mode = LockMode.SHARED)
+		public void permitsAndShared() {
+		}
+
+		@DistributedLock(permits = 2, fair = true)
+		public void permitsAndFair() {
+		}
+
+		@DistributedLock(permits = 2, fenced = true)
+		public void permitsAndFenced() {
+		}
+
+		@DistributedLock(key = { "'a'", "'b'" }, fenced = true)
+		public void fencedKeys() {
+		}
+
+	}
+
 	interface OwnPublisher extends Flow.Publisher<String> {
-
-	}
-
-	static class FlowPublisher {
-
-		@DistributedLock
-		public OwnPublisher run() {
-			throw new UnsupportedOperationException();
-		}
-
-	}
-
-	static class PlainFuture {
-
-		@DistributedLock
-		public Future<String> run() {
-			throw new UnsupportedOperationException();
-		}
 
 	}
 
@@ -537,62 +521,6 @@ class RefusedMethodTests {
 	}
 
 	static class GenericPublisher extends Base<OwnPublisher> {
-
-	}
-
-	static class SharedAndFair {
-
-		@DistributedLock(mode = LockMode.SHARED, fair = true)
-		public void run() {
-		}
-
-	}
-
-	static class SharedAndFenced {
-
-		@DistributedLock(mode = LockMode.SHARED, fenced = true)
-		public void run() {
-		}
-
-	}
-
-	static class TwoNumbers {
-
-		@DistributedLock(permits = 2, permitsString = "3")
-		public void run() {
-		}
-
-	}
-
-	static class PermitsAndShared {
-
-		@DistributedLock(permits = 2, mode = LockMode.SHARED)
-		public void run() {
-		}
-
-	}
-
-	static class PermitsAndFair {
-
-		@DistributedLock(permits = 2, fair = true)
-		public void run() {
-		}
-
-	}
-
-	static class PermitsAndFenced {
-
-		@DistributedLock(permits = 2, fenced = true)
-		public void run() {
-		}
-
-	}
-
-	static class Fenced {
-
-		@DistributedLock(key = { "'a'", "'b'" }, fenced = true)
-		public void run() {
-		}
 
 	}
 

@@ -1,7 +1,10 @@
 package io.github.distributedlock.aop;
 
+import java.lang.reflect.Method;
 import java.time.Duration;
+import java.util.Map;
 import java.util.regex.Pattern;
+import java.util.stream.Stream;
 
 import io.github.distributedlock.LockRequest;
 import io.github.distributedlock.ReleaseOn;
@@ -9,6 +12,8 @@ import io.github.distributedlock.annotation.DistributedLock;
 import io.github.distributedlock.annotation.IfBusy;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.ExtendWith;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
 
 import org.springframework.boot.test.system.CapturedOutput;
 import org.springframework.boot.test.system.OutputCaptureExtension;
@@ -21,6 +26,12 @@ import static org.assertj.core.api.Assertions.assertThat;
  */
 @ExtendWith(OutputCaptureExtension.class)
 class RequestTests {
+
+	private static final Map<String, Throwable> REFUSALS = new AdvisorContext().property("hold", "30")
+		.property("calls.many", "1001")
+		.property("calls.word", "ten")
+		.property("lock.wait", "soon")
+		.refusals(Mistakes.class);
 
 	@Test
 	void whatIsNotSetIsLeftToTheLock() {
@@ -65,15 +76,34 @@ class RequestTests {
 		}
 	}
 
+	@ParameterizedTest(name = "{0}")
+	@CsvSource(delimiter = '|', quoteCharacter = '`',
+			textBlock = """
+					waitsFive         | waitTime = "5" is 5 ms, since a number without a unit is milliseconds | (write 5s if seconds are meant, or 5ms)
+					holdsThirty       | minHoldTime = "${hold}" (30) is 30 ms | (write 30s if seconds are meant, or 30ms)
+					noPermits         | permits = 0 cannot be: permits 0 is out of range: at least 1, at most 1000 | (write a number from 1 to 1000)
+					manyPermits       | permitsString = "${calls.many}" (1001) cannot be: permits 1001 is out of range | 1000
+					permitsInWords    | permitsString = "${calls.word}" (ten) cannot be: it is not a number | 1000
+					noDuration        | waitTime = "soon" is not a duration | (write "2s", "PT2S" or
+					noDurationThere   | waitTime = "${lock.wait}" (soon) is not a duration | (write "2s", "PT2S" or
+					negativeWait      | waitTime = "-1s" cannot be: waitTime -1 s is out of range | at most 365 days, which is as good as for ever
+					zeroLease         | leaseTime = "0" cannot be | at least 100 ms
+					zeroMinimum       | minHoldTime = "0s" cannot be | out of range
+					longMaximum       | maxHoldTime = "366d" cannot be | at most 365 days
+					overflow          | leaseTime = "9999999999999999d" is not a duration | (
+					endlessLease      | leaseTime = "-1" cannot be: leaseTime -1 ms is out of range | (leave it empty: the lease is then renewed until the method ends)
+					noUnit            | leaseTime = "30" cannot be: leaseTime 30 ms is out of range: at least 100 ms | write 30s if seconds are meant
+					longerThanLease   | minHoldTime = "10s" cannot be | is longer than its leaseTime 5 s
+					longerThanMaximum | minHoldTime = "10s" cannot be | is longer than its maxHoldTime 5 s
+					""")
+	void valueThatCannotBe(String method, String problem, String remedy) {
+		assertThat(REFUSALS.get(method)).hasMessageContainingAll("$Mistakes." + method + "(): " + problem, remedy);
+	}
+
 	@Test
-	void shortTimesWithoutAUnitAreRefused() {
-		AdvisorContext.refusal(WaitsFive.class)
-			.hasMessageContaining("run(): waitTime = \"5\" is 5 ms, since a number without a unit is milliseconds")
-			.hasMessageEndingWith("(write 5s if seconds are meant, or 5ms)");
-		new AdvisorContext().property("hold", "30")
-			.refuses(HoldsByProperty.class)
-			.hasMessageContaining("run(): minHoldTime = \"${hold}\" (30) is 30 ms")
-			.hasMessageEndingWith("(write 30s if seconds are meant, or 30ms)");
+	void eachOfThemIsRefused() {
+		assertThat(REFUSALS).containsOnlyKeys(
+				Stream.of(Mistakes.class.getDeclaredMethods()).map(Method::getName).toArray(String[]::new));
 	}
 
 	@Test
@@ -85,73 +115,12 @@ class RequestTests {
 	}
 
 	@Test
-	void permitsThatCannotBe() {
-		AdvisorContext.refusal(NoPermits.class)
-			.hasMessageContaining("run(): permits = 0 cannot be: permits 0 is out of range: at least 1, at most 1000")
-			.hasMessageEndingWith("(write a number from 1 to 1000)");
-		new AdvisorContext().property("partner.calls", "1001")
-			.refuses(Partner.class)
-			.hasMessageContaining(
-					"permitsString = \"${partner.calls}\" (1001) cannot be: permits 1001 is out of range");
-		new AdvisorContext().property("partner.calls", "ten")
-			.refuses(Partner.class)
-			.hasMessageContaining("permitsString = \"${partner.calls}\" (ten) cannot be: it is not a number");
-	}
-
-	@Test
 	void zeroWaitIsOneAttemptAndAnEmptyPlaceholderIsNotSet() {
 		try (AdvisorContext context = AdvisorContext.of(Service.class)) {
 			context.get(Service.class).noWait();
 			assertThat(context.lock().request().waitTime()).isZero();
 			assertThat(context.lock().request().leaseTime()).isNull();
 		}
-	}
-
-	@Test
-	void textThatIsNoDuration() {
-		AdvisorContext.refusal(NoDuration.class)
-			.hasMessageContaining("NoDuration.run(): waitTime = \"soon\" is not a duration (write \"2s\", \"PT2S\" or");
-		new AdvisorContext().property("lock.wait", "soon")
-			.refuses(NoDurationInProperty.class)
-			.hasMessageContaining("waitTime = \"${lock.wait}\" (soon) is not a duration");
-	}
-
-	@Test
-	void durationOutOfRange() {
-		AdvisorContext.refusal(NegativeWait.class)
-			.hasMessageContaining("run(): waitTime = \"-1s\" cannot be: waitTime -1 s is out of range")
-			.hasMessageEndingWith("at most 365 days, which is as good as for ever");
-		AdvisorContext.refusal(ZeroLease.class)
-			.hasMessageContaining("leaseTime = \"0\" cannot be")
-			.hasMessageContaining("at least 100 ms");
-		AdvisorContext.refusal(ZeroMinimum.class).hasMessageContaining("minHoldTime = \"0s\" cannot be");
-		AdvisorContext.refusal(LongMaximum.class)
-			.hasMessageContaining("maxHoldTime = \"366d\" cannot be")
-			.hasMessageContaining("at most 365 days");
-		AdvisorContext.refusal(Overflow.class)
-			.hasMessageContaining("leaseTime = \"9999999999999999d\" is not a duration");
-	}
-
-	@Test
-	void leaseForEver() {
-		AdvisorContext.refusal(EndlessLease.class)
-			.hasMessageContaining("leaseTime = \"-1\" cannot be: leaseTime -1 ms is out of range")
-			.hasMessageEndingWith(" (leave it empty: the lease is then renewed until the method ends)");
-	}
-
-	@Test
-	void numberWithoutAUnit() {
-		AdvisorContext.refusal(NoUnit.class)
-			.hasMessageContaining("leaseTime = \"30\" cannot be: leaseTime 30 ms is out of range: at least 100 ms")
-			.hasMessageEndingWith("write 30s if seconds are meant");
-	}
-
-	@Test
-	void minimumLongerThanTheLeaseOrTheMaximum() {
-		AdvisorContext.refusal(LongerThanLease.class)
-			.hasMessageContaining("run(): minHoldTime = \"10s\" cannot be")
-			.hasMessageContaining("is longer than its leaseTime 5 s");
-		AdvisorContext.refusal(LongerThanMaximum.class).hasMessageContaining("is longer than its maxHoldTime 5 s");
 	}
 
 	@Test
@@ -221,106 +190,70 @@ class RequestTests {
 
 	}
 
-	static class NoPermits {
-
-		@DistributedLock(permits = 0)
-		public void run() {
-		}
-
-	}
-
-	static class NoDuration {
-
-		@DistributedLock(waitTime = "soon")
-		public void run() {
-		}
-
-	}
-
-	static class NoDurationInProperty {
-
-		@DistributedLock(waitTime = "${lock.wait}")
-		public void run() {
-		}
-
-	}
-
-	static class NegativeWait {
-
-		@DistributedLock(waitTime = "-1s")
-		public void run() {
-		}
-
-	}
-
-	static class EndlessLease {
-
-		@DistributedLock(leaseTime = "-1")
-		public void run() {
-		}
-
-	}
-
-	static class NoUnit {
-
-		@DistributedLock(leaseTime = "30")
-		public void run() {
-		}
-
-	}
-
-	static class ZeroLease {
-
-		@DistributedLock(leaseTime = "0")
-		public void run() {
-		}
-
-	}
-
-	static class ZeroMinimum {
-
-		@DistributedLock(minHoldTime = "0s")
-		public void run() {
-		}
-
-	}
-
-	static class LongMaximum {
-
-		@DistributedLock(maxHoldTime = "366d")
-		public void run() {
-		}
-
-	}
-
-	static class Overflow {
-
-		@DistributedLock(leaseTime = "9999999999999999d")
-		public void run() {
-		}
-
-	}
-
-	static class LongerThanLease {
-
-		@DistributedLock(minHoldTime = "10s", leaseTime = "5s")
-		public void run() {
-		}
-
-	}
-
-	static class LongerThanMaximum {
-
-		@DistributedLock(minHoldTime = "10s", maxHoldTime = "5s")
-		public void run() {
-		}
-
-	}
-
-	static class WaitsFive {
+	static class Mistakes {
 
 		@DistributedLock(waitTime = "5")
-		public void run() {
+		public void waitsFive() {
+		}
+
+		@DistributedLock(minHoldTime = "${hold}")
+		public void holdsThirty() {
+		}
+
+		@DistributedLock(permits = 0)
+		public void noPermits() {
+		}
+
+		@DistributedLock(permitsString = "${calls.many}")
+		public void manyPermits() {
+		}
+
+		@DistributedLock(permitsString = "${calls.word}")
+		public void permitsInWords() {
+		}
+
+		@DistributedLock(waitTime = "soon")
+		public void noDuration() {
+		}
+
+		@DistributedLock(waitTime = "${lock.wait}")
+		public void noDurationThere() {
+		}
+
+		@DistributedLock(waitTime = "-1s")
+		public void negativeWait() {
+		}
+
+		@DistributedLock(leaseTime = "0")
+		public void zeroLease() {
+		}
+
+		@DistributedLock(minHoldTime = "0s")
+		public void zeroMinimum() {
+		}
+
+		@DistributedLock(maxHoldTime = "366d")
+		public void longMaximum() {
+		}
+
+		@DistributedLock(leaseTime = "9999999999999999d")
+		public void overflow() {
+		}
+
+		@DistributedLock(leaseTime = "-1")
+		public void endlessLease() {
+		}
+
+		@DistributedLock(leaseTime = "30")
+		public void noUnit() {
+		}
+
+		@DistributedLock(minHoldTime = "10s", leaseTime = "5s")
+		public void longerThanLease() {
+		}
+
+		@DistributedLock(minHoldTime = "10s", maxHoldTime = "5s")
+		public void longerThanMaximum() {
 		}
 
 	}
