@@ -2,6 +2,7 @@ package io.github.distributedlock.faults;
 
 import java.io.IOException;
 import java.time.Duration;
+import java.util.concurrent.TimeUnit;
 import java.util.function.Consumer;
 import java.util.stream.Stream;
 
@@ -12,7 +13,10 @@ import io.github.distributedlock.fixtures.Variant;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
+import redis.clients.jedis.Jedis;
+import redis.clients.jedis.exceptions.JedisConnectionException;
 
+import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 import static org.assertj.core.api.Assumptions.assumeThat;
 import static org.awaitility.Awaitility.await;
 
@@ -30,6 +34,8 @@ class NetworkFaultsTests {
 	 * third.
 	 */
 	private static final Duration SHORT = Trial.LEASE.dividedBy(4);
+
+	private static final int PING_MILLIS = 100;
 
 	private static final Duration LONG = Trial.LEASE.multipliedBy(3).dividedBy(2);
 
@@ -85,10 +91,18 @@ class NetworkFaultsTests {
 			throws Exception {
 		try (Machine machine = machine()) {
 			FaultRow.of(fault, client).on(() -> on(machine)).promising(promise).run((trial) -> {
+				long end = System.nanoTime() + time.toNanos();
 				lose.accept(machine);
-				Thread.sleep(time.toMillis());
+				assertCutOff(trial);
+				TimeUnit.NANOSECONDS.sleep(end - System.nanoTime());
 				machine.heal();
 			});
+		}
+	}
+
+	private static void assertCutOff(Trial trial) {
+		try (Jedis connection = new Jedis(trial.server().host(), trial.server().port(), PING_MILLIS)) {
+			assertThatExceptionOfType(JedisConnectionException.class).isThrownBy(connection::ping);
 		}
 	}
 
