@@ -25,7 +25,7 @@ class ArchitecturePageTests {
 
 	@Test
 	void classesAndScriptsExist() {
-		Set<String> names = Stream.of("src/main", "src/test")
+		Set<String> names = Stream.of("src/main", "src/test", "src/tck", "src/model")
 			.flatMap((root) -> files(Path.of(root)))
 			.map((file) -> file.getFileName().toString().replaceFirst("[.]java$", ""))
 			.collect(Collectors.toSet());

@@ -98,7 +98,7 @@ class ClaimsTests {
 
 	@Test
 	void testsInTheTextExist() throws IOException {
-		List<String> tests = files(Path.of("src/test")).map((file) -> file.getFileName().toString()).toList();
+		List<String> tests = files(Path.of("src")).map((file) -> file.getFileName().toString()).toList();
 		assertThat(Documents.code().filter((code) -> code.matches("[A-Z]\\w+Tests"))).isNotEmpty()
 			.allSatisfy((name) -> assertThat(tests).contains(name + ".java"));
 	}
