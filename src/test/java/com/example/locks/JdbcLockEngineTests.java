@@ -2,7 +2,6 @@ package com.example.locks;
 
 import java.lang.reflect.Proxy;
 import java.sql.Connection;
-import java.time.Duration;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
@@ -16,6 +15,7 @@ import io.github.distributedlock.LockRequest;
 import io.github.distributedlock.backend.AcquireResult;
 import io.github.distributedlock.backend.Claim;
 import io.github.distributedlock.engine.LockEngine;
+import io.github.distributedlock.fixtures.Patience;
 import org.awaitility.Awaitility;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
@@ -27,8 +27,6 @@ import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
  * What comes with the engine for a store of four methods.
  */
 class JdbcLockEngineTests {
-
-	private static final Duration PATIENCE = Duration.ofSeconds(60);
 
 	private final AtomicInteger attempts = new AtomicInteger();
 
@@ -42,7 +40,7 @@ class JdbcLockEngineTests {
 
 	};
 
-	private final LockEngine engine = LockEngine.builder(this.store).localSlice(PATIENCE).build();
+	private final LockEngine engine = LockEngine.builder(this.store).localSlice(Patience.PATIENCE).build();
 
 	private final LockEngine other = LockEngine.builder(this.store).build();
 
@@ -60,10 +58,10 @@ class JdbcLockEngineTests {
 		LockHandle held = this.engine.acquire("k");
 		assertThat(this.other.tryAcquire("k")).isEmpty();
 		CompletableFuture<Boolean> waiter = acquiring(this.other);
-		Awaitility.await("polls").atMost(PATIENCE).until(() -> this.attempts.get() > 4);
+		Awaitility.await("polls").until(() -> this.attempts.get() > 4);
 		assertThat(waiter).isNotDone();
 		held.close();
-		assertThat(waiter).succeedsWithin(PATIENCE).isEqualTo(true);
+		assertThat(waiter).succeedsWithin(Patience.PATIENCE).isEqualTo(true);
 	}
 
 	@Test
@@ -71,9 +69,9 @@ class JdbcLockEngineTests {
 		LockHandle held = this.engine.acquire("k");
 		this.engine.acquire("k").close();
 		CompletableFuture<Boolean> next = acquiring(this.engine);
-		Awaitility.await("queued up").atMost(PATIENCE).until(() -> this.engine.snapshot().requestsWaiting() == 1);
+		Awaitility.await("queued up").until(() -> this.engine.snapshot().requestsWaiting() == 1);
 		held.close();
-		assertThat(next).succeedsWithin(PATIENCE).isEqualTo(true);
+		assertThat(next).succeedsWithin(Patience.PATIENCE).isEqualTo(true);
 		assertThat(this.attempts).hasValue(1);
 	}
 
@@ -116,7 +114,7 @@ class JdbcLockEngineTests {
 
 	private CompletableFuture<Boolean> acquiring(LockEngine engine) {
 		return CompletableFuture.supplyAsync(() -> {
-			try (LockHandle handle = engine.acquire(LockRequest.of("k").waitTime(PATIENCE))) {
+			try (LockHandle handle = engine.acquire(LockRequest.of("k").waitTime(Patience.PATIENCE))) {
 				return handle.isHeld();
 			}
 		}, this.threads);
