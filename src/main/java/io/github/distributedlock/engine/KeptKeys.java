@@ -55,9 +55,11 @@ final class KeptKeys implements LocalKey.Keeper {
 	private static final long IDLE = TimeUnit.MILLISECONDS.toNanos(1);
 
 	/**
-	 * The number of times that a key does not stay after a stay in vain.
+	 * The most times that a key does not stay after stays in vain, a power of two.
 	 */
-	private static final int PAUSE = 64;
+	private static final int LONGEST_PAUSE = 64;
+
+	private static final int LEFT = 0xFFFF;
 
 	private final Map<LocalKey, Stay> stays = new ConcurrentHashMap<>();
 
@@ -74,12 +76,14 @@ final class KeptKeys implements LocalKey.Keeper {
 	private final EngineTime time;
 
 	/**
-	 * By the hash of a key, how many more times the key does not stay because the last
-	 * stay was in vain: another JVM asked before any request had come here. So JVMs that
-	 * take turns rarely wait for a key that nobody uses. A wrong number, as of two keys
-	 * with one hash, costs some commands only.
+	 * By the hash of a key, the pause after a stay in vain: another JVM asked before any
+	 * request had come here. The lower half of a number says how many more times the key
+	 * does not stay, the upper half how long the whole pause is. Each stay in vain
+	 * doubles the pause, so that JVMs that take turns rarely wait for a key that nobody
+	 * uses. A stay in use ends the pauses, so that one late thread costs its JVM one
+	 * turn. A wrong number, as of two keys with one hash, costs some commands only.
 	 */
-	private final AtomicIntegerArray inVain = new AtomicIntegerArray(1024);
+	private final AtomicIntegerArray pauses = new AtomicIntegerArray(1024);
 
 	private final AtomicBoolean toldOff = new AtomicBoolean();
 
@@ -146,15 +150,21 @@ final class KeptKeys implements LocalKey.Keeper {
 	public boolean mayKeep(Ownership ownership, boolean stays) {
 		return this.open && this.time.nanoTime() - ownership.sliceStart() < ownership.keepTime()
 				&& ownership.lease().nanos() <= ownership.claim().lease().toNanos()
-				&& (stays || (!wasInVain(ownership) && canStay() && hears()));
+				&& (stays || (!pauses(ownership) && canStay() && hears()));
 	}
 
-	private boolean wasInVain(Ownership ownership) {
-		return this.inVain.getAndUpdate(slot(ownership), (left) -> Math.max(0, left - 1)) > 0;
+	private boolean pauses(Ownership ownership) {
+		int pause = this.pauses.getAndUpdate(slot(ownership), (last) -> ((last & LEFT) > 0) ? last - 1 : last);
+		return (pause & LEFT) > 0;
+	}
+
+	private static int pauseAfter(int last) {
+		int length = Math.min(LONGEST_PAUSE, Math.max(1, 2 * (last >>> 16)));
+		return (length << 16) | length;
 	}
 
 	private int slot(Ownership ownership) {
-		return QueueKey.hash(ownership.key()) & (this.inVain.length() - 1);
+		return QueueKey.hash(ownership.key()) & (this.pauses.length() - 1);
 	}
 
 	/**
@@ -314,8 +324,9 @@ final class KeptKeys implements LocalKey.Keeper {
 		}
 
 		private void returned(boolean again) {
-			if (again) {
+			if (again && !this.isUsed) {
 				this.isUsed = true;
+				KeptKeys.this.pauses.set(slot(this.ownership), 0);
 			}
 			this.lastUse = KeptKeys.this.time.nanoTime();
 			if (!this.isAlarmSet) {
@@ -364,7 +375,7 @@ final class KeptKeys implements LocalKey.Keeper {
 			}
 			left();
 			if (isRecalled() && !this.isUsed) {
-				KeptKeys.this.inVain.set(slot(this.ownership), PAUSE);
+				KeptKeys.this.pauses.updateAndGet(slot(this.ownership), KeptKeys::pauseAfter);
 			}
 			KeptKeys.this.leases.watchdog().unguard(this.ownership);
 			if (this.ownership.isLost()) {

@@ -495,16 +495,40 @@ class KeptTests extends EngineFixture {
 	}
 
 	@Test
-	void doesNotStayForAWhileAfterItHasStayedInVain() {
-		recall(keep("k"));
+	void pausesLongerAfterEachStayInVain() {
+		List<Integer> pauses = new ArrayList<>();
+		for (int i = 0; i < 9; i++) {
+			pauses.add(pauseAfterStayInVain());
+		}
+		assertThat(pauses).containsExactly(1, 2, 4, 8, 16, 32, 64, 64, 64);
+	}
+
+	@Test
+	void pausesBrieflyAgainAfterAStayInUse() {
+		for (int i = 0; i < 4; i++) {
+			pauseAfterStayInVain();
+		}
+		this.engine.acquire(kept("k")).close();
+		assertThat(pauseAfterStayInVain()).as("in use before the recall").isZero();
+		assertThat(pauseAfterStayInVain()).isOne();
+	}
+
+	/**
+	 * Recalls the key while nobody uses the key, and returns how many times it does not
+	 * stay afterwards.
+	 */
+	private int pauseAfterStayInVain() {
+		Holder holder = holderOf("k");
+		recall((holder != null) ? holder.name() : keep("k"));
 		this.time.advance(Duration.ofMillis(1));
-		int released = 0;
+		assertThat(holderOf("k")).isNull();
+		int pause = 0;
 		do {
 			keep("k");
-			released++;
+			pause++;
 		}
 		while (holderOf("k") == null);
-		assertThat(released).isEqualTo(65);
+		return pause - 1;
 	}
 
 	@Test
