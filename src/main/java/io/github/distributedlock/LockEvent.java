@@ -148,6 +148,12 @@ public interface LockEvent {
 			TAKEN,
 
 			/**
+			 * An operator has {@linkplain LockAdmin#forceRelease released the key by
+			 * force}.
+			 */
+			FORCED_RELEASE,
+
+			/**
 			 * The lock engine was closed; the lease is left to run out.
 			 */
 			SHUTDOWN

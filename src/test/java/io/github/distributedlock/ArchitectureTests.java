@@ -70,10 +70,11 @@ class ArchitectureTests {
 	 * here may change with any version.
 	 */
 	private static final Set<String> API = Set.of( //
-			"CurrentLock", "DistributedLock", "EngineSnapshot", "ForwardingDistributedLock", "LockBackendException",
-			"LockDefinitionException", "LockEvent", "LockException", "LockHandle", "LockInterruptedException",
-			"LockListener", "LockLostException", "LockMode", "LockNotAcquiredException", "LockRequest", "LockStatus",
-			"LockUpgradeException", "LockedCall", "LockedTask", "ReleaseOn", "WaitObserver", //
+			"CurrentLock", "DistributedLock", "EngineSnapshot", "ForwardingDistributedLock", "LockAdmin",
+			"LockBackendException", "LockDefinitionException", "LockEvent", "LockException", "LockHandle",
+			"LockInterruptedException", "LockListener", "LockLostException", "LockMode", "LockNotAcquiredException",
+			"LockRequest", "LockStatus", "LockUpgradeException", "LockedCall", "LockedTask", "ReleaseOn",
+			"WaitObserver", //
 			"annotation.DistributedLock", "annotation.IfBusy", "annotation.OnLost", //
 			"aop.DistributedLockAdvisor", //
 			"autoconfigure.AutoConfigureDistributedLock", "autoconfigure.DistributedLockAutoConfiguration", //

@@ -39,8 +39,8 @@ class EndpointConfiguration {
 	DistributedLocksEndpoint distributedLocksEndpoint(ObjectProvider<LockEngine> engine, Properties properties,
 			ObjectProvider<SanitizingFunction> sanitizingFunctions) {
 		return new DistributedLocksEndpoint((key) -> engine.getObject().inspect(key),
-				() -> engine.getObject().snapshot(), new Sanitizer(sanitizingFunctions.orderedStream().toList()),
-				properties.showValues());
+				(key, owner) -> engine.getObject().forceRelease(key, owner), () -> engine.getObject().snapshot(),
+				new Sanitizer(sanitizingFunctions.orderedStream().toList()), properties.showValues());
 	}
 
 	@Bean

@@ -58,6 +58,8 @@ final class Leases {
 
 	private final Releaser releaser;
 
+	private final ForcedReleases forced;
+
 	private final Map<Reason, Long> losses = new ConcurrentHashMap<>();
 
 	private final LongAdder late = new LongAdder();
@@ -80,6 +82,7 @@ final class Leases {
 		this.time = time;
 		this.events = new Events(listeners, workers, time);
 		this.sweeper = new Sweeper(backend, time, workers);
+		this.forced = new ForcedReleases(backend, time);
 		this.watchdog = new Watchdog(backend, this::renewDue, this, time, workers);
 		this.releaser = new Releaser(backend, this, tasks, workers, handsOver);
 	}
@@ -166,6 +169,31 @@ final class Leases {
 	}
 
 	/**
+	 * Declares a key lost that the store has denied to be ours.
+	 */
+	void denied(Ownership ownership) {
+		if (ownership.isOwned()) {
+			declare(ownership, this.forced.reason(ownership.owner()));
+		}
+	}
+
+	/**
+	 * Releases a key by force, and tells the holder if that is here.
+	 * @param operator a new owner token of this JVM
+	 * @return whether the owner had the key
+	 */
+	boolean forceRelease(String key, String owner, String operator) {
+		boolean released = this.forced.release(key, owner, operator);
+		if (released) {
+			this.watchdog.guarded()
+				.stream()
+				.filter((each) -> each.key().equals(key) && each.owner().equals(owner))
+				.forEach((each) -> declare(each, Reason.FORCED_RELEASE));
+		}
+		return released;
+	}
+
+	/**
 	 * Declares a key lost, unless the key is lost or being released already.
 	 */
 	void declare(Ownership ownership, Reason reason) {
@@ -185,7 +213,7 @@ final class Leases {
 		if (ownership.isUnsettled()) {
 			cleanUp(ownership);
 		}
-		if (last != null && reason == Reason.TAKEN) {
+		if (last != null && ForcedReleases.isGone(reason)) {
 			report(last, reason, why(reason, ownership));
 		}
 		else if (ownership.keepTime() > 0) {
@@ -213,7 +241,8 @@ final class Leases {
 					+ Failures.text(ownership.lease().nanos()));
 		}
 		else {
-			report(last, Reason.TAKEN, why(Reason.TAKEN, ownership));
+			Reason reason = this.forced.reason(ownership.owner());
+			report(last, reason, why(reason, ownership));
 		}
 	}
 
@@ -273,6 +302,7 @@ final class Leases {
 			case NOT_RENEWED -> "its lease of " + Failures.text(ownership.lease().nanos())
 					+ " was not renewed in time: the store could not be reached, or this JVM was paused";
 			case TAKEN -> "the store says that the key is no longer ours";
+			case FORCED_RELEASE -> "an operator has released the key by force";
 			case SHUTDOWN -> "the lock engine was closed while it was held; its lease is left to run out";
 		};
 	}
@@ -285,7 +315,7 @@ final class Leases {
 			case LEASE_EXPIRED -> "leave the leaseTime empty to have the lease renewed for as long as it takes";
 			case NOT_RENEWED -> "look at the store, the network and long pauses, or choose a longer lease";
 			case TAKEN -> "find out whether it was deleted, evicted, or lost in a failover";
-			case MAX_HOLD_TIME, SHUTDOWN -> null;
+			case MAX_HOLD_TIME, FORCED_RELEASE, SHUTDOWN -> null;
 		};
 	}
 
@@ -363,7 +393,7 @@ final class Leases {
 
 	private void answered(Ownership ownership, boolean owned, Moment sent, Duration lease) {
 		if (!owned) {
-			declare(ownership, Reason.TAKEN);
+			denied(ownership);
 		}
 		else if (ownership.isOwned()) {
 			long left = ownership.lease().left(Moment.now(this.time));
@@ -433,7 +463,7 @@ final class Leases {
 		try {
 			List<Renewal> renewal = List.of(renewal(ownership, asked));
 			if (!Failures.callEach("extend", hold.key(), 1, () -> this.backend.renew(renewal)).get(0)) {
-				declare(ownership, Reason.TAKEN);
+				denied(ownership);
 				return false;
 			}
 		}

@@ -1,6 +1,7 @@
 package io.github.distributedlock.engine;
 
 import java.time.Duration;
+import java.util.Objects;
 import java.util.Optional;
 import java.util.Set;
 import java.util.concurrent.CompletableFuture;
@@ -11,6 +12,7 @@ import java.util.stream.Stream;
 import io.github.distributedlock.CurrentLock;
 import io.github.distributedlock.DistributedLock;
 import io.github.distributedlock.EngineSnapshot;
+import io.github.distributedlock.LockAdmin;
 import io.github.distributedlock.LockBackendException;
 import io.github.distributedlock.LockException;
 import io.github.distributedlock.LockHandle;
@@ -37,7 +39,7 @@ import org.jspecify.annotations.Nullable;
  *
  * @since 1.0
  */
-public final class LockEngine implements DistributedLock, AutoCloseable {
+public final class LockEngine implements DistributedLock, LockAdmin, AutoCloseable {
 
 	private static final Duration SHORTEST_RESERVATION = Duration.ofMillis(20);
 
@@ -172,17 +174,31 @@ public final class LockEngine implements DistributedLock, AutoCloseable {
 
 	@Override
 	public LockStatus inspect(String key) {
-		String checked = LockRequest.of(key).keys().get(0);
-		this.acquirer.requireNotTooLong(checked);
-		if (!this.backend.features().contains(LockFeature.INSPECTION)) {
-			return this.backend.inspect(checked); // A store without inspection throws
-													// here.
-		}
+		String checked = checkInspected(key);
 		LockStatus status = Failures.call("inspect", checked, () -> this.backend.inspect(checked));
 		LockStatus here = this.kept.isKept(checked) ? status.kept(this.instance::hasMade) : status;
 		return here.heldHere(here.holders()
 			.stream()
 			.anyMatch((holder) -> holder.state() == State.HELD && this.instance.hasMade(holder.owner())));
+	}
+
+	@Override
+	public boolean forceRelease(String key, String owner) {
+		String checked = checkInspected(key);
+		if (Objects.requireNonNull(owner, "owner").isBlank()) {
+			throw new IllegalArgumentException("The owner of lock '" + LockException.printable(checked)
+					+ "', which is to be released by force, is blank. Name the owner that inspect has shown");
+		}
+		return this.leases.forceRelease(checked, owner, this.instance.nextOwner());
+	}
+
+	private String checkInspected(String key) {
+		String checked = LockRequest.of(key).keys().get(0);
+		this.acquirer.requireNotTooLong(checked);
+		if (!this.backend.features().contains(LockFeature.INSPECTION)) {
+			this.backend.inspect(checked); // A store without inspection throws here.
+		}
+		return checked;
 	}
 
 	/**

@@ -15,7 +15,6 @@ import java.util.function.Predicate;
 
 import io.github.distributedlock.LockBackendException;
 import io.github.distributedlock.LockEvent;
-import io.github.distributedlock.LockEvent.Lost.Reason;
 import io.github.distributedlock.LockException;
 import io.github.distributedlock.backend.LockBackend;
 import io.github.distributedlock.engine.EngineTime.Workers;
@@ -209,7 +208,7 @@ final class Releaser {
 			// A hold that is to block others after its end stays exclusive.
 			if (hold.parkTime() == 0 && this.leases.isStillHeld(hold)
 					&& !Failures.call("downgrade", hold.key(), () -> this.store.downgrade(hold.key(), hold.owner()))) {
-				this.leases.declare(hold.ownership(), Reason.TAKEN);
+				this.leases.denied(hold.ownership());
 			}
 		}
 		catch (RuntimeException ex) {

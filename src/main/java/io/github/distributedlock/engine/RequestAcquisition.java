@@ -6,7 +6,6 @@ import java.util.Objects;
 import java.util.concurrent.Semaphore;
 
 import io.github.distributedlock.LockBackendException;
-import io.github.distributedlock.LockEvent.Lost.Reason;
 import io.github.distributedlock.LockException;
 import io.github.distributedlock.LockLostException;
 import io.github.distributedlock.engine.Lease.Moment;
@@ -215,7 +214,7 @@ final class RequestAcquisition implements Acquisition, Hold.Attached {
 	private void undo(List<Hold> holds) {
 		for (Hold hold : holds) {
 			hold.detach(this);
-			if (isOwn(hold) && hold.isLost() && hold.ownership().lossReason() != Reason.TAKEN) {
+			if (isOwn(hold) && hold.isLost() && !ForcedReleases.isGone(hold.ownership().lossReason())) {
 				this.engine.leases().cleanUp(hold.ownership());
 			}
 		}

@@ -6,6 +6,7 @@ import java.util.function.Function;
 import java.util.function.Supplier;
 
 import io.github.distributedlock.EngineSnapshot;
+import io.github.distributedlock.LockAdmin;
 import io.github.distributedlock.LockBackendException;
 import io.github.distributedlock.LockStatus;
 import org.jspecify.annotations.Nullable;
@@ -13,18 +14,21 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 import org.springframework.aot.hint.annotation.RegisterReflectionForBinding;
+import org.springframework.boot.actuate.endpoint.Access;
 import org.springframework.boot.actuate.endpoint.InvalidEndpointRequestException;
 import org.springframework.boot.actuate.endpoint.OperationResponseBody;
 import org.springframework.boot.actuate.endpoint.SanitizableData;
 import org.springframework.boot.actuate.endpoint.Sanitizer;
 import org.springframework.boot.actuate.endpoint.Show;
+import org.springframework.boot.actuate.endpoint.annotation.DeleteOperation;
 import org.springframework.boot.actuate.endpoint.annotation.Endpoint;
 import org.springframework.boot.actuate.endpoint.annotation.ReadOperation;
 
 /**
  * Actuator endpoint of the locks: shows what this JVM holds and waits for, or what the
- * store knows of one key. The endpoint only reads: a lock that is taken away from its
- * holder protects nothing. Safe for use by many threads.
+ * store knows of one key. A lock that is taken away from its holder protects nothing, so
+ * the endpoint releases a lock by force only if Actuator is told to grant more than
+ * access to read. Safe for use by many threads.
  * <p>
  * Keys, owner tokens and names of threads may be personal data: they are hidden unless
  * {@code show-values} says otherwise. The key in the question is not hidden, since the
@@ -33,13 +37,15 @@ import org.springframework.boot.actuate.endpoint.annotation.ReadOperation;
  * No API: public only for the auto-configuration, and for Actuator, which calls the
  * endpoint.
  */
-@Endpoint(id = "distributedlocks")
-@RegisterReflectionForBinding({ LocksDescriptor.class, KeyDescriptor.class })
+@Endpoint(id = "distributedlocks", defaultAccess = Access.READ_ONLY)
+@RegisterReflectionForBinding({ LocksDescriptor.class, KeyDescriptor.class, ForcedReleaseDescriptor.class })
 public final class DistributedLocksEndpoint {
 
 	private static final Logger logger = LoggerFactory.getLogger(DistributedLocksEndpoint.class);
 
 	private final Function<String, LockStatus> inspect;
+
+	private final LockAdmin admin;
 
 	private final Supplier<EngineSnapshot> snapshot;
 
@@ -50,13 +56,15 @@ public final class DistributedLocksEndpoint {
 	/**
 	 * Creates the endpoint.
 	 * @param inspect asks the store about a key
+	 * @param admin releases a key by force
 	 * @param snapshot describes the engine
 	 * @param sanitizer hides values
 	 * @param showValues when values are shown
 	 */
-	public DistributedLocksEndpoint(Function<String, LockStatus> inspect, Supplier<EngineSnapshot> snapshot,
-			Sanitizer sanitizer, Show showValues) {
+	public DistributedLocksEndpoint(Function<String, LockStatus> inspect, LockAdmin admin,
+			Supplier<EngineSnapshot> snapshot, Sanitizer sanitizer, Show showValues) {
 		this.inspect = inspect;
+		this.admin = admin;
 		this.snapshot = snapshot;
 		this.sanitizer = sanitizer;
 		this.showValues = showValues;
@@ -86,12 +94,49 @@ public final class DistributedLocksEndpoint {
 	}
 
 	/**
+	 * Releases a key by force, if the named owner has the key.
+	 * @param key the key
+	 * @param owner the owner token, as this endpoint shows the token
+	 * @return whether the key was released, and who has the key otherwise
+	 * @throws InvalidEndpointRequestException if there cannot be such a key or owner, or
+	 * the store cannot say who has a key
+	 * @throws IllegalStateException if the store has failed
+	 */
+	@DeleteOperation
+	public OperationResponseBody forceRelease(String key, String owner) {
+		boolean showsValues = this.showValues.isShown(true);
+		try {
+			return forceRelease(key, owner, showsValues);
+		}
+		catch (LockBackendException ex) {
+			throw new IllegalStateException("The store has failed: " + error(ex, showsValues));
+		}
+	}
+
+	/**
+	 * Releases a key by force.
+	 * @param showsValues whether values are shown
+	 */
+	ForcedReleaseDescriptor forceRelease(String key, String owner, boolean showsValues) {
+		boolean released = valid(() -> this.admin.forceRelease(key, owner));
+		return new ForcedReleaseDescriptor(released, released ? null : describeKey(key, showsValues));
+	}
+
+	/**
 	 * Describes the locks of this JVM, or one key.
 	 * @param showsValues whether values are shown
 	 */
 	OperationResponseBody describe(@Nullable String key, boolean showsValues) {
-		BinaryOperator<String> shown = (name, value) -> show(name, value, showsValues);
-		return (key != null) ? KeyDescriptor.of(inspect(key), shown) : LocksDescriptor.of(this.snapshot.get(), shown);
+		return (key != null) ? describeKey(key, showsValues)
+				: LocksDescriptor.of(this.snapshot.get(), shown(showsValues));
+	}
+
+	private KeyDescriptor describeKey(String key, boolean showsValues) {
+		return KeyDescriptor.of(valid(() -> this.inspect.apply(key)), shown(showsValues));
+	}
+
+	private BinaryOperator<String> shown(boolean showsValues) {
+		return (name, value) -> show(name, value, showsValues);
 	}
 
 	/**
@@ -100,7 +145,7 @@ public final class DistributedLocksEndpoint {
 	 * @param showsValues whether values are shown
 	 */
 	String error(LockBackendException failure, boolean showsValues) {
-		logger.warn("The endpoint distributedlocks could not read a lock from the store", failure);
+		logger.warn("The endpoint distributedlocks could not ask the store about a lock", failure);
 		return show("error", String.valueOf(failure.getMessage()), showsValues);
 	}
 
@@ -108,9 +153,9 @@ public final class DistributedLocksEndpoint {
 		return Objects.toString(this.sanitizer.sanitize(new SanitizableData(null, name, value), showsValues));
 	}
 
-	private LockStatus inspect(String key) {
+	private static <T> T valid(Supplier<T> question) {
 		try {
-			return this.inspect.apply(key);
+			return question.get();
 		}
 		catch (IllegalArgumentException | UnsupportedOperationException ex) {
 			String message = String.valueOf(ex.getMessage());

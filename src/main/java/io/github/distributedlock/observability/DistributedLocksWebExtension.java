@@ -2,6 +2,7 @@ package io.github.distributedlock.observability;
 
 import java.util.Map;
 import java.util.Set;
+import java.util.function.Function;
 
 import io.github.distributedlock.LockBackendException;
 import org.jspecify.annotations.Nullable;
@@ -9,6 +10,7 @@ import org.jspecify.annotations.Nullable;
 import org.springframework.boot.actuate.endpoint.OperationResponseBody;
 import org.springframework.boot.actuate.endpoint.SecurityContext;
 import org.springframework.boot.actuate.endpoint.Show;
+import org.springframework.boot.actuate.endpoint.annotation.DeleteOperation;
 import org.springframework.boot.actuate.endpoint.annotation.ReadOperation;
 import org.springframework.boot.actuate.endpoint.web.WebEndpointResponse;
 import org.springframework.boot.actuate.endpoint.web.annotation.EndpointWebExtension;
@@ -23,6 +25,8 @@ import org.springframework.boot.actuate.endpoint.web.annotation.EndpointWebExten
  */
 @EndpointWebExtension(endpoint = DistributedLocksEndpoint.class)
 public final class DistributedLocksWebExtension {
+
+	private static final int CONFLICT = 409;
 
 	private final DistributedLocksEndpoint endpoint;
 
@@ -56,9 +60,31 @@ public final class DistributedLocksWebExtension {
 	@ReadOperation
 	public WebEndpointResponse<Object> locks(SecurityContext securityContext,
 			@org.springframework.lang.Nullable @Nullable String key) {
+		return answer(securityContext,
+				(showsValues) -> new WebEndpointResponse<>(this.endpoint.describe(key, showsValues)));
+	}
+
+	/**
+	 * Releases a key by force, if the named owner has the key.
+	 * @param securityContext the caller
+	 * @param key the key
+	 * @param owner the owner token, as this endpoint shows the token
+	 * @return the answer, with the status {@code 409} if another owner has the key, or
+	 * none
+	 */
+	@DeleteOperation
+	public WebEndpointResponse<Object> forceRelease(SecurityContext securityContext, String key, String owner) {
+		return answer(securityContext, (showsValues) -> {
+			ForcedReleaseDescriptor done = this.endpoint.forceRelease(key, owner, showsValues);
+			return new WebEndpointResponse<>(done, done.released() ? WebEndpointResponse.STATUS_OK : CONFLICT);
+		});
+	}
+
+	private WebEndpointResponse<Object> answer(SecurityContext securityContext,
+			Function<Boolean, WebEndpointResponse<Object>> operation) {
 		boolean showsValues = this.showValues.isShown(securityContext, this.roles);
 		try {
-			return new WebEndpointResponse<>(this.endpoint.describe(key, showsValues));
+			return operation.apply(showsValues);
 		}
 		catch (LockBackendException ex) {
 			return new WebEndpointResponse<>(

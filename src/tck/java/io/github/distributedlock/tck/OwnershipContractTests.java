@@ -10,6 +10,9 @@ import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.stream.IntStream;
 
 import io.github.distributedlock.LockBackendException;
+import io.github.distributedlock.LockEvent;
+import io.github.distributedlock.LockHandle;
+import io.github.distributedlock.LockLostException;
 import io.github.distributedlock.LockMode;
 import io.github.distributedlock.LockRequest;
 import io.github.distributedlock.backend.AcquireResult;
@@ -17,6 +20,7 @@ import io.github.distributedlock.backend.Claim;
 import io.github.distributedlock.backend.Holder;
 import io.github.distributedlock.backend.LockBackend;
 import io.github.distributedlock.backend.LockFeature;
+import io.github.distributedlock.engine.LockEngine;
 import io.github.distributedlock.tck.History.Hold;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
@@ -248,6 +252,33 @@ public abstract class OwnershipContractTests extends ContractBench {
 		AcquireResult attempt = backend.acquire(claim(key, "b").fenced(true));
 		assertFalse(attempt.acquired());
 		assertTrue(attempt.fencingToken().isEmpty());
+	}
+
+	// Release by force
+
+	@ContractTest
+	void aReleaseByForceTakesTheKeyFromTheNamedOwner(String store) {
+		LockBackend backend = open(store, LockFeature.INSPECTION);
+		String key = key();
+		try (LockEngine holders = engine(backend, "holder"); LockEngine operators = engine(backend, "operator")) {
+			LockHandle holder = holders.acquire(LockRequest.of(key).detached(true));
+			String shown = operators.inspect(key).holders().get(0).owner();
+			assertFalse(operators.forceRelease(key, shown + "0"), "released for another owner");
+			assertEquals(shown, operators.inspect(key).holders().get(0).owner());
+			assertTrue(operators.forceRelease(key, shown), "released by force");
+			assertFalse(operators.forceRelease(key, shown), "released twice");
+			acquired(backend, claim(key, "next"));
+			eventually("the loss", () -> !holder.isHeld());
+			LockLostException lost = assertThrows(LockLostException.class, holder::checkHeld);
+			assertEquals(LockEvent.Lost.Reason.FORCED_RELEASE, lost.reason());
+		}
+	}
+
+	/**
+	 * Renewals come often, so that the holder is told soon.
+	 */
+	private static LockEngine engine(LockBackend backend, String application) {
+		return LockEngine.builder(backend).application(application).watchdogTimeout(Duration.ofSeconds(3)).build();
 	}
 
 	// Everything together

@@ -21,7 +21,9 @@ import java.util.stream.Stream;
 
 import io.github.distributedlock.EngineSnapshot;
 import io.github.distributedlock.LockBackendException;
+import io.github.distributedlock.LockEvent;
 import io.github.distributedlock.LockHandle;
+import io.github.distributedlock.LockLostException;
 import io.github.distributedlock.LockRequest;
 import io.github.distributedlock.LockStatus;
 import io.github.distributedlock.engine.LockEngine;
@@ -51,6 +53,7 @@ import org.springframework.context.annotation.Configuration;
 import org.springframework.util.ClassUtils;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 import static org.assertj.core.api.Assertions.assertThatIllegalStateException;
 
 /**
@@ -61,6 +64,8 @@ class DistributedLocksEndpointTests {
 	private static final String EXPOSED = "management.endpoints.web.exposure.include=health,distributedlocks";
 
 	private static final String SHOWN = "management.endpoint.distributedlocks.show-values=always";
+
+	private static final String UNRESTRICTED = "management.endpoint.distributedlocks.access=unrestricted";
 
 	private static final String KEY = "orders/50%:Ärger & Co?";
 
@@ -96,12 +101,61 @@ class DistributedLocksEndpointTests {
 	}
 
 	@Test
-	void onlyReads() throws Exception {
+	void onlyReadsByDefault() throws Exception {
 		start(EXPOSED);
 		assertThat(get("/distributedlocks").statusCode()).isEqualTo(200);
 		for (String method : List.of("POST", "DELETE", "PUT")) {
-			assertThat(send(method, "/distributedlocks?key=a").statusCode()).as(method).isEqualTo(405);
+			assertThat(send(method, path("a", "b#1:1")).statusCode()).as(method).isEqualTo(405);
 		}
+	}
+
+	@Test
+	void releasesByForceWhatTheNamedOwnerHas() throws Exception {
+		start(EXPOSED, UNRESTRICTED, SHOWN);
+		LockHandle handle = engine().acquire(KEY);
+		String shown = first(json(get("/distributedlocks?key=" + encoded(KEY))), "holders").get("owner").toString();
+		assertThat(json(send("DELETE", path(KEY, shown)))).containsEntry("released", true);
+		assertThatExceptionOfType(LockLostException.class).isThrownBy(handle::checkHeld)
+			.satisfies((ex) -> assertThat(ex.reason()).isEqualTo(LockEvent.Lost.Reason.FORCED_RELEASE))
+			.withMessageContaining("an operator has released the key by force");
+		assertThat(engine().inspect(KEY).isFree()).isTrue();
+		handle.close();
+	}
+
+	@Test
+	void releasesNothingByForceForAnotherOwner() throws Exception {
+		start(EXPOSED, UNRESTRICTED, SHOWN);
+		try (LockHandle handle = engine().acquire(KEY)) {
+			HttpResponse<String> response = send("DELETE", path(KEY, handle.owner() + "1"));
+			assertThat(response.statusCode()).isEqualTo(409);
+			assertThat(response.body()).contains("\"released\":false", handle.owner());
+			assertThat(handle.isHeld()).isTrue();
+			assertThat(engine().inspect(KEY).heldHere()).isTrue();
+		}
+		HttpResponse<String> response = send("DELETE", path(KEY, "nobody#1:1"));
+		assertThat(response.statusCode()).isEqualTo(409);
+		assertThat(response.body()).contains("\"free\":true");
+	}
+
+	@Test
+	void refusesAReleaseByForceWithoutKeyOrOwner() throws Exception {
+		start(EXPOSED, UNRESTRICTED);
+		for (String path : List.of("?key=a", "?owner=a", "?key=%20&owner=a", "?key=a&owner=%20")) {
+			assertThat(send("DELETE", "/distributedlocks" + path).statusCode()).as(path).isEqualTo(400);
+		}
+	}
+
+	@Test
+	void saysThatAReleaseByForceHasFailed() {
+		var response = webExtension(Show.ALWAYS, "ops").forceRelease(SecurityContext.NONE, "k", "o#1:1");
+		assertThat(response.getStatus()).isEqualTo(503);
+		assertThat(response.getBody()).asString().contains("Redis is down");
+		assertThatIllegalStateException().isThrownBy(() -> endpoint(Show.NEVER).forceRelease("k", "o#1:1"))
+			.withMessage("The store has failed: ******");
+	}
+
+	private static String path(String key, String owner) {
+		return "/distributedlocks?key=" + encoded(key) + "&owner=" + encoded(owner);
 	}
 
 	@Test
@@ -354,7 +408,8 @@ class DistributedLocksEndpointTests {
 	private static DistributedLocksEndpoint endpoint(Show show) {
 		EngineSnapshot snapshot = new EngineSnapshot(List.of(),
 				Map.of("orders", new EngineSnapshot.Queue(1, Duration.ofSeconds(1))), 1, Map.of(), true, Map.of(), 0);
-		return new DistributedLocksEndpoint(DistributedLocksEndpointTests::fail, () -> snapshot, new Sanitizer(), show);
+		return new DistributedLocksEndpoint(DistributedLocksEndpointTests::fail, (key, owner) -> fail(key).isFree(),
+				() -> snapshot, new Sanitizer(), show);
 	}
 
 	private static LockStatus fail(String key) {
