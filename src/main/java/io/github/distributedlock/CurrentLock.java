@@ -1,14 +1,6 @@
 package io.github.distributedlock;
 
-import java.util.ArrayList;
-import java.util.List;
-import java.util.Objects;
-import java.util.Optional;
-import java.util.concurrent.atomic.AtomicReference;
-import java.util.function.Predicate;
-import java.util.function.Supplier;
-
-import org.jspecify.annotations.Nullable;
+import io.github.distributedlock.internal.Binding;
 
 /**
  * The binding of a {@link LockHandle} to a thread. A binding makes the handle
@@ -30,50 +22,15 @@ import org.jspecify.annotations.Nullable;
  * </pre>
  *
  * The threads that share a handle this way are not excluded from each other.
- * <p>
- * {@link #bind} and {@link #close} are for users. The other methods are no API: these
- * methods are public only for the engine and the advice of this library, and may change.
- * <p>
- * Invariants: the bindings of a thread are a stack, linked from the innermost binding
- * outwards. Only that thread changes the links. Any thread may end a binding at any time,
- * and a binding that has ended has no handle. The bound thread drops an ended binding
- * when the thread next reads the stack; a dropped binding links only to itself. The
- * thread that ends the last binding of a stack empties the stack: otherwise a thread that
- * outlives the application and never reads the stack again would retain the class loader
- * of the application. Only an empty reference of the JDK stays with the thread.
  *
  * @since 1.0
  */
 public final class CurrentLock implements AutoCloseable {
 
-	private static final ThreadLocal<AtomicReference<@Nullable CurrentLock>> INNERMOST = ThreadLocal
-		.withInitial(AtomicReference::new);
+	private final Binding binding;
 
-	private static final ThreadLocal<@Nullable List<LockHandle>> CHAIN = new ThreadLocal<>();
-
-	/**
-	 * The bound handle, {@code null} once this binding has ended.
-	 */
-	private volatile @Nullable LockHandle handle;
-
-	/**
-	 * {@code true} if the thread may re-enter the lock, {@code false} if the handle is
-	 * only shown.
-	 */
-	private final boolean reentrant;
-
-	private final Thread thread = Thread.currentThread();
-
-	/**
-	 * The innermost binding of the thread: the top of the stack.
-	 */
-	private final AtomicReference<@Nullable CurrentLock> innermost = INNERMOST.get();
-
-	private volatile @Nullable CurrentLock outer;
-
-	private CurrentLock(LockHandle handle, boolean reentrant) {
-		this.handle = handle;
-		this.reentrant = reentrant;
+	private CurrentLock(Binding binding) {
+		this.binding = binding;
 	}
 
 	/**
@@ -84,162 +41,7 @@ public final class CurrentLock implements AutoCloseable {
 	 * the binding does not release the lock
 	 */
 	public static CurrentLock bind(LockHandle handle) {
-		return push(new CurrentLock(Objects.requireNonNull(handle, "handle"), true));
-	}
-
-	/**
-	 * Makes a handle current on the calling thread, as the innermost lock of the thread,
-	 * but no request re-enters the lock there. This method is for code that may run
-	 * concurrently with the holder of the lock. No API.
-	 * @param handle the handle of a lock
-	 * @return the binding, to be closed by the same thread
-	 */
-	public static CurrentLock show(LockHandle handle) {
-		return push(new CurrentLock(handle, false));
-	}
-
-	private static CurrentLock push(CurrentLock binding) {
-		binding.outer = open(binding.innermost);
-		binding.innermost.set(binding);
-		return binding;
-	}
-
-	/**
-	 * Unbinds a handle from the calling thread without releasing the lock: the handle is
-	 * no longer current there, and no request re-enters the lock there. No API: users
-	 * acquire by a {@linkplain LockRequest#detached(boolean) detached} request instead.
-	 * @param handle the handle of a lock
-	 */
-	public static void unbind(LockHandle handle) {
-		for (CurrentLock binding = INNERMOST.get().get(); binding != null; binding = binding.outer) {
-			if (binding.handle == handle) {
-				binding.handle = null;
-			}
-		}
-		open();
-	}
-
-	private static @Nullable CurrentLock open() {
-		return open(INNERMOST.get());
-	}
-
-	/**
-	 * Drops the ended bindings of the thread.
-	 * @param innermost the stack of the calling thread
-	 * @return the innermost of the bindings that are left, or {@code null} if none is
-	 * left
-	 */
-	private static @Nullable CurrentLock open(AtomicReference<@Nullable CurrentLock> innermost) {
-		CurrentLock inner = null;
-		CurrentLock binding = innermost.get();
-		while (binding != null) {
-			CurrentLock outer = binding.outer;
-			if (binding.isOpen()) {
-				inner = binding;
-			}
-			else {
-				if (inner != null) {
-					inner.outer = outer;
-				}
-				else {
-					innermost.set(outer);
-				}
-				binding.outer = binding;
-			}
-			binding = outer;
-		}
-		return innermost.get();
-	}
-
-	private boolean isOpen() {
-		LockHandle handle = this.handle;
-		return handle != null && !handle.isClosed();
-	}
-
-	/**
-	 * Returns the open handles that are bound to the calling thread: the thread is inside
-	 * their locks. Handles that are only {@linkplain #show shown} are left out. No API.
-	 * @return the handles, innermost first
-	 */
-	public static List<LockHandle> all() {
-		CurrentLock innermost = open();
-		if (innermost == null) {
-			return List.of(); // The most frequent case, without an allocation.
-		}
-		List<LockHandle> handles = new ArrayList<>();
-		for (CurrentLock binding = innermost; binding != null; binding = binding.outer) {
-			LockHandle handle = binding.handle;
-			if (binding.reentrant && handle != null) {
-				handles.add(handle);
-			}
-		}
-		return handles;
-	}
-
-	/**
-	 * Returns the innermost open handle that is bound to the calling thread, holds a key
-	 * and fulfils a condition. No API.
-	 * @param key the key
-	 * @param condition the condition on the handle
-	 * @return the handle, or empty if there is no such handle
-	 */
-	public static Optional<LockHandle> find(String key, Predicate<? super LockHandle> condition) {
-		return all().stream().filter((handle) -> handle.keys().contains(key)).filter(condition).findFirst();
-	}
-
-	/**
-	 * Runs code as part of a chain without a thread, such as a reactive chain:
-	 * {@linkplain DistributedLock#acquireAsync(LockRequest) asynchronous} requests of the
-	 * code re-enter the locks that the chain holds. No API.
-	 * @param <T> the type of the result
-	 * @param handles the handles of the locks that the chain holds, innermost first
-	 * @param code the code to run
-	 * @return the result of the code
-	 */
-	public static <T> T inChain(List<LockHandle> handles, Supplier<T> code) {
-		List<LockHandle> before = CHAIN.get();
-		CHAIN.set(handles);
-		try {
-			return code.get();
-		}
-		finally {
-			if (before != null) {
-				CHAIN.set(before);
-			}
-			else {
-				CHAIN.remove();
-			}
-		}
-	}
-
-	/**
-	 * Returns the handles of the locks that an asynchronous request of the calling code
-	 * may re-enter. No API.
-	 * @return the handles, innermost first
-	 */
-	public static List<LockHandle> chain() {
-		List<LockHandle> handles = CHAIN.get();
-		return (handles != null) ? handles : List.of();
-	}
-
-	static Optional<LockHandle> innermost() {
-		return Optional.ofNullable(open()).map(CurrentLock::handle);
-	}
-
-	/**
-	 * Returns the bound handle. No API.
-	 * @return the handle, or {@code null} if the binding has ended
-	 */
-	public @Nullable LockHandle handle() {
-		return this.handle;
-	}
-
-	/**
-	 * Returns the thread on which this binding makes the handle current. No API.
-	 * @return the thread, or {@code null} if the binding has ended
-	 */
-	public @Nullable Thread thread() {
-		return (this.handle != null) ? this.thread : null;
+		return new CurrentLock(Binding.bind(handle));
 	}
 
 	/**
@@ -247,34 +49,7 @@ public final class CurrentLock implements AutoCloseable {
 	 */
 	@Override
 	public void close() {
-		this.handle = null;
-		if (this.thread == Thread.currentThread()) {
-			open(this.innermost);
-		}
-		else {
-			emptyIfOver();
-		}
-	}
-
-	/**
-	 * Empties the stack of another thread if all bindings there have ended. The other
-	 * thread may drop bindings meanwhile; this method then starts again from the top of
-	 * the stack.
-	 */
-	private void emptyIfOver() {
-		CurrentLock first = this.innermost.get();
-		CurrentLock binding = first;
-		while (binding != null && !binding.isOpen()) {
-			CurrentLock outer = binding.outer;
-			if (outer == binding) {
-				first = this.innermost.get();
-				outer = first;
-			}
-			binding = outer;
-		}
-		if (binding == null) {
-			this.innermost.compareAndSet(first, null); // Fails if there is a new binding.
-		}
+		this.binding.close();
 	}
 
 }

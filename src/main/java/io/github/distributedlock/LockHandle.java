@@ -7,6 +7,8 @@ import java.util.OptionalLong;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.Executor;
 
+import io.github.distributedlock.internal.Binding;
+
 /**
  * An acquired lock, until {@link #close()}.
  * <p>
@@ -39,7 +41,7 @@ public interface LockHandle extends AutoCloseable {
 	 * @see CurrentLock#bind(LockHandle)
 	 */
 	static Optional<LockHandle> current() {
-		return CurrentLock.innermost();
+		return Binding.innermost();
 	}
 
 	/**

@@ -10,6 +10,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Objects;
 
+import io.github.distributedlock.internal.DurationRange;
 import org.jspecify.annotations.Nullable;
 
 /**

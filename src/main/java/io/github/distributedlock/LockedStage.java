@@ -8,6 +8,7 @@ import java.util.concurrent.Executor;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.function.Function;
 
+import io.github.distributedlock.internal.Binding;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -148,7 +149,7 @@ final class LockedStage<T extends @Nullable Object> {
 	}
 
 	private CompletionStage<T> callBound(LockHandle handle) throws Throwable {
-		try (CurrentLock binding = CurrentLock.bind(handle)) {
+		try (Binding binding = Binding.bind(handle)) {
 			return this.code.call();
 		}
 	}

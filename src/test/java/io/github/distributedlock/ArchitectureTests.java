@@ -24,6 +24,8 @@ import com.tngtech.archunit.library.dependencies.SliceIdentifier;
 import com.tngtech.archunit.library.dependencies.SlicesRuleDefinition;
 import io.github.distributedlock.backend.LockBackend;
 import io.github.distributedlock.backend.LockFeature;
+import io.github.distributedlock.internal.DurationRange;
+import io.github.distributedlock.internal.InterruptExecutor;
 import org.jspecify.annotations.NullMarked;
 import org.junit.jupiter.api.Test;
 
@@ -41,21 +43,25 @@ class ArchitectureTests {
 
 	private static final String REDIS = "backend.redis.";
 
+	/** The name of packages whose public types are for the library alone. */
+	private static final String INTERNAL = "internal";
+
 	/**
 	 * What a package may use besides itself, by the names that follow the root's; the
 	 * root's own is empty. A backend is any {@code backend.*}.
 	 */
 	private static final Map<String, Set<String>> MAY_USE = Map.ofEntries( //
-			Map.entry("", Set.of()), //
+			Map.entry("", Set.of(INTERNAL)), //
+			Map.entry(INTERNAL, Set.of("")), //
 			Map.entry("backend", Set.of("")), //
 			Map.entry("backend.*", Set.of("", "backend")), //
-			Map.entry("backend.redis", Set.of("", "backend", REDIS + "connection")), //
-			Map.entry(REDIS + "connection", Set.of("", "backend")), //
+			Map.entry("backend.redis", Set.of("", "backend", REDIS + INTERNAL)), //
+			Map.entry(REDIS + INTERNAL, Set.of("", "backend")), //
 			Map.entry("engine", Set.of("", "backend")), //
 			Map.entry("annotation", Set.of("")), //
 			Map.entry("reactive", Set.of("")), //
 			Map.entry("aop", Set.of("", "annotation", "reactive")), //
-			Map.entry("observability", Set.of("")), //
+			Map.entry(INTERNAL + ".observability", Set.of("")), //
 			Map.entry("concurrent", Set.of("")), //
 			Map.entry("integration", Set.of("", "concurrent")), //
 			Map.entry("shedlock", Set.of("")));
@@ -63,7 +69,7 @@ class ArchitectureTests {
 	private static final String[] WITHOUT_SPRING = { ROOT, ROOT + ".backend", ROOT + ".backend.memory",
 			ROOT + ".backend.jdbc", ROOT + ".engine", ROOT + ".concurrent", ROOT + ".shedlock" };
 
-	private static final Set<String> NAMES_THAT_SAY_NOTHING = Set.of("impl", "internal", "util", "common", "support");
+	private static final Set<String> NAMES_THAT_SAY_NOTHING = Set.of("impl", "util", "common", "support");
 
 	/**
 	 * The types that users may use, by the names that follow the root's. All that is not
@@ -84,7 +90,7 @@ class ArchitectureTests {
 			"backend.memory.InMemoryLockBackend", "backend.jdbc.JdbcLockBackend", "backend.jdbc.JdbcLockSettings", //
 			"concurrent.JdkLocks", "integration.DistributedLockRegistry",
 			"integration.RenewableDistributedLockRegistry", "shedlock.DistributedLockProvider", //
-			REDIS + "RedisLockBackend", REDIS + "RedisLockSettings", REDIS + "Atomicity", REDIS + "connection.Signals", //
+			REDIS + "RedisLockBackend", REDIS + "RedisLockSettings", REDIS + "Atomicity", REDIS + "Signals", //
 			"engine.LockEngine", "engine.LockEngineBuilder", //
 			"reactive.LockContext");
 
@@ -92,16 +98,16 @@ class ArchitectureTests {
 	 * Those that other packages of the library, or tools, need, beside the rooms of a
 	 * package.
 	 */
-	private static final Set<String> FOR_NEIGHBOURS = Set.of("DurationRange", "InterruptExecutor", "aop.CommitGuard",
-			"observability.DistributedLocksEndpoint", "observability.DistributedLocksWebExtension",
-			"observability.FlightRecorderEvents", "observability.LockMeters", "observability.LockObservations",
-			"reactive.CurrentLockAccessor", "reactive.LockedInvocation");
+	private static final Set<String> FOR_NEIGHBOURS = Set.of("reactive.CurrentLockAccessor",
+			"reactive.LockedInvocation");
 
 	private static final SliceAssignment PACKAGES = new SliceAssignment() {
 
 		@Override
 		public SliceIdentifier getIdentifierOf(JavaClass type) {
-			return SliceIdentifier.of(type.getPackageName());
+			String name = type.getPackageName();
+			// One room, which the API and what is public for the others share.
+			return SliceIdentifier.of(name.equals(ROOT + "." + INTERNAL) ? ROOT : name);
 		}
 
 		@Override
@@ -290,13 +296,17 @@ class ArchitectureTests {
 	}
 
 	/**
-	 * Whether a package is part of one that has an API for all of its parts.
+	 * Whether a package says by its name that nothing in it is API.
 	 */
 	private static boolean isRoom(String packageName) {
-		return shortName(packageName).startsWith(REDIS);
+		return Set.of(packageName.split("[.]")).contains(INTERNAL);
 	}
 
 	private static String house(String packageName) {
+		int internal = packageName.indexOf("." + INTERNAL);
+		if (internal >= 0) {
+			return packageName.substring(0, internal);
+		}
 		return packageName.equals(ROOT) ? ROOT : packageName.substring(0, packageName.lastIndexOf('.'));
 	}
 
@@ -311,7 +321,7 @@ class ArchitectureTests {
 		}
 		String from = shortName(dependency.getOriginClass().getPackageName());
 		String to = shortName(target.getPackageName());
-		return from.equals(to) || from.equals("autoconfigure")
+		return from.equals(to) || from.equals("autoconfigure") || to.equals(INTERNAL)
 				|| MAY_USE.getOrDefault(generalName(from), Set.of()).contains(to);
 	}
 

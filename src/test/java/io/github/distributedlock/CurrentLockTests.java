@@ -11,6 +11,7 @@ import io.github.distributedlock.backend.memory.InMemoryLockBackend;
 import io.github.distributedlock.engine.LockEngine;
 import io.github.distributedlock.fixtures.Patience;
 import io.github.distributedlock.fixtures.StubHandle;
+import io.github.distributedlock.internal.Binding;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 
@@ -63,13 +64,13 @@ class CurrentLockTests {
 		handle.close();
 		assertThat(bindingsOfThisThread()).isNull();
 		LockHandle unbound = this.engine.acquire("c");
-		CurrentLock.unbind(unbound);
+		Binding.unbind(unbound);
 		assertThat(bindingsOfThisThread()).isNull();
 		unbound.close();
 	}
 
 	private static Object bindingsOfThisThread() {
-		ThreadLocal<?> bindings = (ThreadLocal<?>) ReflectionTestUtils.getField(CurrentLock.class, "INNERMOST");
+		ThreadLocal<?> bindings = (ThreadLocal<?>) ReflectionTestUtils.getField(Binding.class, "INNERMOST");
 		return ((AtomicReference<?>) bindings.get()).get();
 	}
 
@@ -81,17 +82,17 @@ class CurrentLockTests {
 			inner.close();
 			return true;
 		});
-		assertThat(CurrentLock.all()).containsExactly(outer);
+		assertThat(Binding.all()).containsExactly(outer);
 		assertThat(LockHandle.current()).containsSame(outer);
 		outer.close();
-		assertThat(CurrentLock.all()).isEmpty();
+		assertThat(Binding.all()).isEmpty();
 	}
 
 	@Test
 	void unbindingTakesAwayOneHandleAndReleasesNothing() {
 		try (LockHandle outer = this.engine.acquire("outer"); LockHandle inner = this.engine.acquire("inner")) {
-			CurrentLock.unbind(outer);
-			assertThat(CurrentLock.all()).containsExactly(inner);
+			Binding.unbind(outer);
+			assertThat(Binding.all()).containsExactly(inner);
 			assertThat(outer.isHeld()).isTrue();
 		}
 	}
@@ -102,17 +103,17 @@ class CurrentLockTests {
 		StubHandle second = new StubHandle(List.of("k"));
 		try (CurrentLock outer = CurrentLock.bind(first)) {
 			CurrentLock ended = CurrentLock.bind(second);
-			assertThat(CurrentLock.find("k", (any) -> true)).containsSame(second);
-			assertThat(CurrentLock.find("k", (handle) -> handle == first)).containsSame(first);
-			assertThat(CurrentLock.find("another", (any) -> true)).isEmpty();
+			assertThat(Binding.find("k", (any) -> true)).containsSame(second);
+			assertThat(Binding.find("k", (handle) -> handle == first)).containsSame(first);
+			assertThat(Binding.find("another", (any) -> true)).isEmpty();
 			ended.close();
-			assertThat(CurrentLock.find("k", (any) -> true)).containsSame(first);
+			assertThat(Binding.find("k", (any) -> true)).containsSame(first);
 			CurrentLock.bind(second);
-			assertThat(CurrentLock.find("k", (any) -> true)).containsSame(second);
+			assertThat(Binding.find("k", (any) -> true)).containsSame(second);
 			second.close();
-			assertThat(CurrentLock.find("k", (any) -> true)).containsSame(first);
-			CurrentLock.unbind(first);
-			assertThat(CurrentLock.find("k", (any) -> true)).isEmpty();
+			assertThat(Binding.find("k", (any) -> true)).containsSame(first);
+			Binding.unbind(first);
+			assertThat(Binding.find("k", (any) -> true)).isEmpty();
 		}
 	}
 
@@ -124,7 +125,7 @@ class CurrentLockTests {
 		CurrentLock below = CurrentLock.bind(new StubHandle(List.of("k")));
 		try (CurrentLock above = CurrentLock.bind(new StubHandle(List.of("k")))) {
 			below.close();
-			assertThat(above).extracting("outer").isNull();
+			assertThat(above).extracting("binding.outer").isNull();
 		}
 	}
 

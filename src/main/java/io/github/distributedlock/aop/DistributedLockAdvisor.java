@@ -24,6 +24,7 @@ import org.springframework.aop.support.StaticMethodMatcherPointcut;
 import org.springframework.beans.factory.BeanFactory;
 import org.springframework.core.Ordered;
 import org.springframework.core.env.PropertyResolver;
+import org.springframework.transaction.TransactionExecutionListener;
 
 /**
  * Puts the lock around methods with
@@ -77,7 +78,7 @@ public final class DistributedLockAdvisor implements PointcutAdvisor, Ordered {
 	 * advisor lets a lost lock also roll back the reactive transaction of the same
 	 * method: the result fails where the method makes the result, inside of the advice
 	 * that commits when the result completes. A blocking method needs no such advisor,
-	 * since a {@link CommitGuard} finds the lock by the thread.
+	 * since the {@linkplain #commitGuard() guard} finds the lock by the thread.
 	 * @return the advisor, of lowest precedence, to come after that of transactions
 	 */
 	public PointcutAdvisor commitCheck() {
@@ -91,6 +92,17 @@ public final class DistributedLockAdvisor implements PointcutAdvisor, Ordered {
 					? LockedInvocation.failingIfLost(definition.reactive(), result) : result;
 		};
 		return new DefaultPointcutAdvisor(pointcut, check);
+	}
+
+	/**
+	 * Returns the listener that lets no transaction commit inside a method whose lock was
+	 * lost, if the annotation says
+	 * {@link io.github.distributedlock.annotation.OnLost#THROW}. To be registered once
+	 * with each transaction manager.
+	 * @return the listener, without state
+	 */
+	public static TransactionExecutionListener commitGuard() {
+		return new CommitGuard();
 	}
 
 	private Pointcut pointcut(Predicate<LockDefinition> condition) {

@@ -3,11 +3,11 @@ package io.github.distributedlock.aop;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
 
-import io.github.distributedlock.InterruptExecutor;
 import io.github.distributedlock.LockDefinitionException;
 import io.github.distributedlock.LockHandle;
 import io.github.distributedlock.LockLostException;
 import io.github.distributedlock.annotation.OnLost;
+import io.github.distributedlock.internal.InterruptExecutor;
 import org.aopalliance.intercept.MethodInvocation;
 import org.jspecify.annotations.Nullable;
 

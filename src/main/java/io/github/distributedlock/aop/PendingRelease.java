@@ -5,9 +5,9 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
 import java.util.concurrent.Future;
 
-import io.github.distributedlock.CurrentLock;
 import io.github.distributedlock.LockDefinitionException;
 import io.github.distributedlock.LockHandle;
+import io.github.distributedlock.internal.Binding;
 import org.jspecify.annotations.Nullable;
 
 import org.springframework.transaction.support.TransactionSynchronization;
@@ -141,7 +141,7 @@ final class PendingRelease implements AutoCloseable {
 	@Override
 	public void close() {
 		if (this.leavesThread) {
-			CurrentLock.unbind(this.handle);
+			Binding.unbind(this.handle);
 		}
 		done();
 	}
@@ -206,7 +206,7 @@ final class PendingRelease implements AutoCloseable {
 		@Override
 		public void afterCompletion(int status) {
 			if (!this.passedOn) {
-				CurrentLock.unbind(PendingRelease.this.handle);
+				Binding.unbind(PendingRelease.this.handle);
 				done();
 			}
 		}

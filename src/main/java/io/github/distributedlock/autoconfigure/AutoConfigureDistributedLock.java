@@ -19,6 +19,10 @@ import org.springframework.test.context.TestPropertySource;
  * The locks are in memory whatever the application's {@code distributed-lock.backend}
  * says. For locks in Redis use
  * {@code @ImportAutoConfiguration(DistributedLockAutoConfiguration.class)} instead.
+ * <p>
+ * The annotation is for tests only, and is in the library's jar so that a test needs no
+ * second artifact of the same version. No application loads the class:
+ * {@code spring-test}, whose annotation it has, is an optional dependency.
  *
  * @since 1.0
  */

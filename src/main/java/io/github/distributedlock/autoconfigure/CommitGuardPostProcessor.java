@@ -3,7 +3,7 @@ package io.github.distributedlock.autoconfigure;
 import java.util.ArrayList;
 import java.util.List;
 
-import io.github.distributedlock.aop.CommitGuard;
+import io.github.distributedlock.aop.DistributedLockAdvisor;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -20,9 +20,9 @@ import org.springframework.transaction.TransactionExecutionListener;
  */
 final class CommitGuardPostProcessor implements BeanPostProcessor {
 
-	private static final Logger logger = LoggerFactory.getLogger(CommitGuard.class);
+	private static final Logger logger = LoggerFactory.getLogger(CommitGuardPostProcessor.class);
 
-	private final CommitGuard guard = new CommitGuard();
+	private final TransactionExecutionListener guard = DistributedLockAdvisor.commitGuard();
 
 	@Override
 	public Object postProcessAfterInitialization(Object bean, String beanName) {
@@ -33,7 +33,7 @@ final class CommitGuardPostProcessor implements BeanPostProcessor {
 		if (manager instanceof ConfigurableTransactionManager configurable) {
 			List<TransactionExecutionListener> listeners = new ArrayList<>(
 					configurable.getTransactionExecutionListeners());
-			if (listeners.stream().noneMatch(CommitGuard.class::isInstance)) {
+			if (listeners.stream().noneMatch(this.guard.getClass()::isInstance)) {
 				listeners.add(this.guard);
 				configurable.setTransactionExecutionListeners(listeners);
 			}

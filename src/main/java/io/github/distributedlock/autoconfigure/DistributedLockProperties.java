@@ -9,7 +9,7 @@ import java.util.function.Function;
 import io.github.distributedlock.aop.DistributedLockAdvisor;
 import io.github.distributedlock.backend.redis.Atomicity;
 import io.github.distributedlock.backend.redis.RedisLockSettings;
-import io.github.distributedlock.backend.redis.connection.Signals;
+import io.github.distributedlock.backend.redis.Signals;
 import org.jspecify.annotations.Nullable;
 
 import org.springframework.boot.context.properties.ConfigurationProperties;

@@ -3,9 +3,9 @@ package io.github.distributedlock.autoconfigure;
 import io.github.distributedlock.WaitObserver;
 import io.github.distributedlock.aop.DistributedLockAdvisor;
 import io.github.distributedlock.engine.LockEngine;
-import io.github.distributedlock.observability.FlightRecorderEvents;
-import io.github.distributedlock.observability.LockMeters;
-import io.github.distributedlock.observability.LockObservations;
+import io.github.distributedlock.internal.observability.FlightRecorderEvents;
+import io.github.distributedlock.internal.observability.LockMeters;
+import io.github.distributedlock.internal.observability.LockObservations;
 import io.micrometer.core.instrument.MeterRegistry;
 import io.micrometer.observation.ObservationRegistry;
 

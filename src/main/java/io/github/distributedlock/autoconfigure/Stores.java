@@ -14,20 +14,20 @@ import java.util.function.Function;
 import java.util.stream.Stream;
 
 import io.github.distributedlock.DistributedLock;
-import io.github.distributedlock.DurationRange;
 import io.github.distributedlock.LockBackendException;
 import io.github.distributedlock.LockDefinitionException;
 import io.github.distributedlock.backend.LockBackend;
 import io.github.distributedlock.backend.LockBackendFactory;
 import io.github.distributedlock.backend.memory.InMemoryLockBackend;
+import io.github.distributedlock.internal.DurationRange;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
-import org.springframework.beans.factory.annotation.Autowired;
 import org.springframework.beans.factory.BeanFactoryUtils;
 import org.springframework.beans.factory.ListableBeanFactory;
 import org.springframework.beans.factory.ObjectProvider;
+import org.springframework.beans.factory.annotation.Autowired;
 import org.springframework.beans.factory.config.RuntimeBeanReference;
 import org.springframework.beans.factory.support.BeanDefinitionRegistry;
 import org.springframework.beans.factory.support.BeanDefinitionRegistryPostProcessor;

@@ -7,13 +7,13 @@ import java.util.OptionalLong;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.atomic.AtomicBoolean;
 
-import io.github.distributedlock.CurrentLock;
 import io.github.distributedlock.DistributedLock;
 import io.github.distributedlock.LockBackendException;
 import io.github.distributedlock.LockException;
 import io.github.distributedlock.LockHandle;
 import io.github.distributedlock.LockRequest;
 import io.github.distributedlock.LockStatus;
+import io.github.distributedlock.internal.Binding;
 
 /**
  * The lock that {@code distributed-lock.enabled=false} puts in the place of the engine.
@@ -45,7 +45,7 @@ final class SwitchedOffLock implements DistributedLock {
 		}
 		Handle handle = new Handle(request.keys(), new AtomicBoolean());
 		if (!request.detached()) {
-			CurrentLock.bind(handle);
+			Binding.bind(handle);
 		}
 		return handle;
 	}
@@ -133,7 +133,7 @@ final class SwitchedOffLock implements DistributedLock {
 		@Override
 		public void close() {
 			if (this.closed.compareAndSet(false, true)) {
-				CurrentLock.unbind(this);
+				Binding.unbind(this);
 			}
 		}
 

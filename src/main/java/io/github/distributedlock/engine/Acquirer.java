@@ -13,7 +13,6 @@ import java.util.function.Function;
 import java.util.function.Supplier;
 import java.util.function.UnaryOperator;
 
-import io.github.distributedlock.CurrentLock;
 import io.github.distributedlock.LockBackendException;
 import io.github.distributedlock.LockEvent;
 import io.github.distributedlock.LockException;
@@ -25,6 +24,7 @@ import io.github.distributedlock.backend.LockBackend;
 import io.github.distributedlock.backend.LockFeature;
 import io.github.distributedlock.engine.EngineTime.Workers;
 import io.github.distributedlock.engine.Wait.Acquisition;
+import io.github.distributedlock.internal.Binding;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -368,7 +368,7 @@ final class Acquirer {
 
 		private final UnaryOperator<Runnable> inContext;
 
-		private final Reentrancy reentrancy = Reentrancy.ofChain(CurrentLock.chain(), Acquirer.this.leases);
+		private final Reentrancy reentrancy = Reentrancy.ofChain(Binding.chain(), Acquirer.this.leases);
 
 		private @Nullable Acquisition acquisition;
 

@@ -13,13 +13,13 @@ import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicIntegerFieldUpdater;
 import java.util.function.Consumer;
 
-import io.github.distributedlock.CurrentLock;
-import io.github.distributedlock.InterruptExecutor;
 import io.github.distributedlock.LockException;
 import io.github.distributedlock.LockHandle;
 import io.github.distributedlock.LockMode;
 import io.github.distributedlock.engine.EngineTime.Workers;
 import io.github.distributedlock.engine.Lease.Moment;
+import io.github.distributedlock.internal.Binding;
+import io.github.distributedlock.internal.InterruptExecutor;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -76,7 +76,7 @@ final class EngineHandle implements LockHandle, Hold.Attached {
 	/**
 	 * The binding of the handle to a thread; {@code null} if the handle is detached.
 	 */
-	private volatile @Nullable CurrentLock binding;
+	private volatile @Nullable Binding binding;
 
 	private EngineHandle(List<Hold> holds, List<String> keys, LockMode mode, Wait call, Factory engine) {
 		this.holds = holds;
@@ -234,7 +234,7 @@ final class EngineHandle implements LockHandle, Hold.Attached {
 	 * Takes this handle away from the thread that the handle is bound to.
 	 */
 	void unbind() {
-		CurrentLock binding = this.binding;
+		Binding binding = this.binding;
 		if (binding != null) {
 			binding.close();
 		}
@@ -246,7 +246,7 @@ final class EngineHandle implements LockHandle, Hold.Attached {
 
 	@Override
 	public @Nullable Thread thread() {
-		CurrentLock binding = this.binding;
+		Binding binding = this.binding;
 		return (binding != null) ? binding.thread() : null;
 	}
 
@@ -314,7 +314,7 @@ final class EngineHandle implements LockHandle, Hold.Attached {
 		if (!CLOSED.compareAndSet(this, 0, 1)) {
 			return false;
 		}
-		CurrentLock binding = this.binding;
+		Binding binding = this.binding;
 		if (binding != null) {
 			this.engine.checkThread(binding.thread(), this.keys);
 			binding.close();
@@ -375,7 +375,7 @@ final class EngineHandle implements LockHandle, Hold.Attached {
 		EngineHandle open(List<Hold> holds, List<String> keys, LockMode mode, boolean detached, Wait call) {
 			EngineHandle handle = new EngineHandle(holds, keys, mode, call, this);
 			if (!detached) {
-				handle.binding = CurrentLock.bind(handle);
+				handle.binding = Binding.bind(handle);
 				for (int i = 0; i < holds.size(); i++) {
 					if (holds.get(i).isLost()) { // Perhaps before there was a binding.
 						this.lifecycle.lost(handle);

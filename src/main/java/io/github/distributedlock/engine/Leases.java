@@ -8,7 +8,6 @@ import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.LongAdder;
 import java.util.stream.IntStream;
 
-import io.github.distributedlock.DurationRange;
 import io.github.distributedlock.LockBackendException;
 import io.github.distributedlock.LockEvent;
 import io.github.distributedlock.LockEvent.Lost.Reason;
@@ -19,6 +18,7 @@ import io.github.distributedlock.backend.LockBackend;
 import io.github.distributedlock.backend.LockBackend.Renewal;
 import io.github.distributedlock.engine.EngineTime.Workers;
 import io.github.distributedlock.engine.Lease.Moment;
+import io.github.distributedlock.internal.DurationRange;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;

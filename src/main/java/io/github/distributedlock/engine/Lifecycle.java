@@ -10,11 +10,11 @@ import java.util.concurrent.ConcurrentHashMap;
 import java.util.function.BooleanSupplier;
 import java.util.stream.Stream;
 
-import io.github.distributedlock.CurrentLock;
 import io.github.distributedlock.LockBackendException;
 import io.github.distributedlock.LockException;
 import io.github.distributedlock.LockHandle;
 import io.github.distributedlock.engine.EngineTime.Workers;
+import io.github.distributedlock.internal.Binding;
 
 /**
  * Knows whether the engine is open, stopped or closed for ever. Counts the calls that a
@@ -104,7 +104,7 @@ final class Lifecycle {
 	 * @return whether the engine was running
 	 */
 	boolean stop(CompletableFuture<Void> end) {
-		ownHandles(CurrentLock.all()).forEach((handle) -> this.calls.remove(handle.call()));
+		ownHandles(Binding.all()).forEach((handle) -> this.calls.remove(handle.call()));
 		boolean ran;
 		synchronized (this) {
 			ran = isRunning();
@@ -149,7 +149,7 @@ final class Lifecycle {
 	 * that the thread asks for, is inside of; the present era if there are none.
 	 */
 	private int outermost() {
-		return Stream.concat(ownHandles(CurrentLock.all()), ownHandles(CurrentLock.chain()))
+		return Stream.concat(ownHandles(Binding.all()), ownHandles(Binding.chain()))
 			.map(EngineHandle::call)
 			.filter(this.calls::contains)
 			.mapToInt((call) -> call.era)

@@ -9,7 +9,6 @@ import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.LongAdder;
 import java.util.stream.Stream;
 
-import io.github.distributedlock.CurrentLock;
 import io.github.distributedlock.DistributedLock;
 import io.github.distributedlock.EngineSnapshot;
 import io.github.distributedlock.LockAdmin;
@@ -23,6 +22,7 @@ import io.github.distributedlock.LockStatus.State;
 import io.github.distributedlock.backend.LockBackend;
 import io.github.distributedlock.backend.LockFeature;
 import io.github.distributedlock.engine.EngineTime.Workers;
+import io.github.distributedlock.internal.Binding;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -319,7 +319,7 @@ public final class LockEngine implements DistributedLock, LockAdmin, AutoCloseab
 	}
 
 	private boolean isInsideLock() {
-		return Stream.concat(CurrentLock.all().stream(), CurrentLock.chain().stream()).anyMatch(this::owns);
+		return Stream.concat(Binding.all().stream(), Binding.chain().stream()).anyMatch(this::owns);
 	}
 
 }

@@ -8,12 +8,12 @@ import java.util.concurrent.Executor;
 import java.util.function.Supplier;
 import java.util.function.UnaryOperator;
 
-import io.github.distributedlock.DurationRange;
 import io.github.distributedlock.LockHandle;
 import io.github.distributedlock.LockListener;
 import io.github.distributedlock.LockRequest;
 import io.github.distributedlock.WaitObserver;
 import io.github.distributedlock.backend.LockBackend;
+import io.github.distributedlock.internal.DurationRange;
 import org.jspecify.annotations.Nullable;
 
 /**

@@ -5,10 +5,10 @@ import java.util.List;
 import java.util.function.Consumer;
 import java.util.function.Supplier;
 
-import io.github.distributedlock.CurrentLock;
 import io.github.distributedlock.LockException;
 import io.github.distributedlock.LockHandle;
 import io.github.distributedlock.LockUpgradeException;
+import io.github.distributedlock.internal.Binding;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -28,7 +28,7 @@ record Reentrancy(Leases leases, Consumer<List<Hold>> undo, Supplier<List<LockHa
 	 * Creates the reentrancy of whatever thread calls.
 	 */
 	static Reentrancy ofThreads(Leases leases) {
-		return new Reentrancy(leases, leases.releaser()::undo, CurrentLock::all, "this thread");
+		return new Reentrancy(leases, leases.releaser()::undo, Binding::all, "this thread");
 	}
 
 	/**

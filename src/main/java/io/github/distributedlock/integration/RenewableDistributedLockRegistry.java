@@ -2,11 +2,11 @@ package io.github.distributedlock.integration;
 
 import java.time.Duration;
 
-import io.github.distributedlock.CurrentLock;
 import io.github.distributedlock.LockException;
 import io.github.distributedlock.LockHandle;
 import io.github.distributedlock.LockRequest;
 import io.github.distributedlock.concurrent.JdkLocks;
+import io.github.distributedlock.internal.Binding;
 
 import org.springframework.integration.support.locks.DistributedLock;
 import org.springframework.integration.support.locks.RenewableLockRegistry;
@@ -83,7 +83,7 @@ public final class RenewableDistributedLockRegistry implements RenewableLockRegi
 	@Override
 	public void renewLock(Object lockKey, Duration ttl) {
 		String key = DistributedLockRegistry.request(lockKey).keys().get(0);
-		LockHandle handle = CurrentLock.find(key, this.distributedLock::owns)
+		LockHandle handle = Binding.find(key, this.distributedLock::owns)
 			.orElseThrow(() -> new IllegalMonitorStateException(
 					"Lock '" + LockException.printable(key) + "' is not held by this thread"));
 		if (!handle.extend(ttl)) {

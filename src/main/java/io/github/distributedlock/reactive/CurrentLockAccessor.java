@@ -1,7 +1,7 @@
 package io.github.distributedlock.reactive;
 
-import io.github.distributedlock.CurrentLock;
 import io.github.distributedlock.LockHandle;
+import io.github.distributedlock.internal.Binding;
 import io.micrometer.context.ThreadLocalAccessor;
 import org.jspecify.annotations.Nullable;
 
@@ -20,7 +20,7 @@ public final class CurrentLockAccessor implements ThreadLocalAccessor<LockHandle
 	 */
 	static final String KEY = "io.github.distributedlock.current";
 
-	private static final ThreadLocal<@Nullable CurrentLock> SHOWN = new ThreadLocal<>();
+	private static final ThreadLocal<@Nullable Binding> SHOWN = new ThreadLocal<>();
 
 	@Override
 	public Object key() {
@@ -29,7 +29,7 @@ public final class CurrentLockAccessor implements ThreadLocalAccessor<LockHandle
 
 	@Override
 	public @Nullable LockHandle getValue() {
-		CurrentLock shown = SHOWN.get();
+		Binding shown = SHOWN.get();
 		return (shown != null) ? shown.handle() : null;
 	}
 
@@ -39,12 +39,12 @@ public final class CurrentLockAccessor implements ThreadLocalAccessor<LockHandle
 			return; // The lock stays below the locks that the thread has acquired since.
 		}
 		setValue();
-		SHOWN.set(CurrentLock.show(handle));
+		SHOWN.set(Binding.show(handle));
 	}
 
 	@Override
 	public void setValue() {
-		CurrentLock shown = SHOWN.get();
+		Binding shown = SHOWN.get();
 		if (shown != null) {
 			shown.close();
 			SHOWN.remove();

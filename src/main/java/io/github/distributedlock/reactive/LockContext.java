@@ -6,8 +6,8 @@ import java.util.List;
 import java.util.Optional;
 import java.util.function.Supplier;
 
-import io.github.distributedlock.CurrentLock;
 import io.github.distributedlock.LockHandle;
+import io.github.distributedlock.internal.Binding;
 import org.jspecify.annotations.Nullable;
 import reactor.util.context.Context;
 import reactor.util.context.ContextView;
@@ -64,7 +64,7 @@ public final class LockContext {
 	 * Asks for a lock as part of a chain: locks that the chain holds are re-entered.
 	 */
 	static <T> T acquire(ContextView context, Supplier<T> request) {
-		return CurrentLock.inChain(handles(context), request);
+		return Binding.inChain(handles(context), request);
 	}
 
 	/**
@@ -76,12 +76,12 @@ public final class LockContext {
 	static @Nullable Object call(ContextView context, LockedSubscription.MethodCall method) throws Throwable {
 		List<LockHandle> handles = handles(context);
 		Collections.reverse(handles);
-		List<CurrentLock> bindings = handles.stream().map(CurrentLock::bind).toList();
+		List<Binding> bindings = handles.stream().map(Binding::bind).toList();
 		try {
 			return method.call();
 		}
 		finally {
-			bindings.forEach(CurrentLock::close);
+			bindings.forEach(Binding::close);
 		}
 	}
 

@@ -7,12 +7,12 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
 import java.util.function.Function;
 
-import io.github.distributedlock.CurrentLock;
 import io.github.distributedlock.DistributedLock;
 import io.github.distributedlock.LockBackendException;
 import io.github.distributedlock.LockException;
 import io.github.distributedlock.LockHandle;
 import io.github.distributedlock.LockRequest;
+import io.github.distributedlock.internal.Binding;
 import net.javacrumbs.shedlock.core.AbstractSimpleLock;
 import net.javacrumbs.shedlock.core.ExtensibleLockProvider;
 import net.javacrumbs.shedlock.core.LockConfiguration;
@@ -76,7 +76,7 @@ public final class DistributedLockProvider implements ExtensibleLockProvider {
 	@Override
 	public Optional<SimpleLock> lock(LockConfiguration configuration) {
 		LockRequest request = request(configuration);
-		if (CurrentLock.find(configuration.getName(), this::isHeldHere).isPresent()) {
+		if (Binding.find(configuration.getName(), this::isHeldHere).isPresent()) {
 			return Optional.empty();
 		}
 		try {
@@ -105,7 +105,7 @@ public final class DistributedLockProvider implements ExtensibleLockProvider {
 		if (!handle.isHeld()) {
 			return Optional.empty();
 		}
-		try (CurrentLock binding = CurrentLock.bind(handle)) {
+		try (Binding binding = Binding.bind(handle)) {
 			return this.distributedLock.tryAcquire(request)
 				.filter((longer) -> isSame(longer, handle))
 				.map((longer) -> held(longer, configuration));

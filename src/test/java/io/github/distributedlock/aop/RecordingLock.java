@@ -11,7 +11,6 @@ import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.function.BiConsumer;
 import java.util.function.Supplier;
 
-import io.github.distributedlock.CurrentLock;
 import io.github.distributedlock.DistributedLock;
 import io.github.distributedlock.LockEvent;
 import io.github.distributedlock.LockHandle;
@@ -20,6 +19,7 @@ import io.github.distributedlock.LockNotAcquiredException;
 import io.github.distributedlock.LockRequest;
 import io.github.distributedlock.LockStatus;
 import io.github.distributedlock.fixtures.StubHandle;
+import io.github.distributedlock.internal.Binding;
 
 /**
  * A lock that is free, or busy, or broken, as it is told, and writes down what happens.
@@ -161,7 +161,7 @@ class RecordingLock implements DistributedLock {
 
 	private final class Handle extends StubHandle {
 
-		private final CurrentLock binding;
+		private final Binding binding;
 
 		private final AtomicBoolean closed = new AtomicBoolean();
 
@@ -171,7 +171,7 @@ class RecordingLock implements DistributedLock {
 
 		private Handle(LockRequest request) {
 			super(request.keys());
-			this.binding = request.detached() ? null : CurrentLock.bind(this);
+			this.binding = request.detached() ? null : Binding.bind(this);
 			RecordingLock.this.open.add(this);
 		}
 

@@ -21,7 +21,7 @@ import io.github.distributedlock.backend.LockBackend;
 import io.github.distributedlock.backend.jdbc.JdbcLockSettings;
 import io.github.distributedlock.backend.redis.Atomicity;
 import io.github.distributedlock.backend.redis.RedisLockSettings;
-import io.github.distributedlock.backend.redis.connection.Signals;
+import io.github.distributedlock.backend.redis.Signals;
 import io.github.distributedlock.engine.LockEngine;
 import io.github.distributedlock.fixtures.NoDatabase;
 import org.junit.jupiter.api.Test;

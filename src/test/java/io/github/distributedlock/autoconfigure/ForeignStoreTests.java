@@ -12,7 +12,7 @@ import io.github.distributedlock.backend.LockBackend;
 import io.github.distributedlock.backend.LockBackendFactory;
 import io.github.distributedlock.backend.memory.InMemoryLockBackend;
 import io.github.distributedlock.engine.LockEngine;
-import io.github.distributedlock.observability.DistributedLocksEndpoint;
+import io.github.distributedlock.internal.observability.DistributedLocksEndpoint;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 

@@ -7,7 +7,7 @@ import javax.sql.DataSource;
 
 import io.github.distributedlock.LockHandle;
 import io.github.distributedlock.LockLostException;
-import io.github.distributedlock.aop.CommitGuard;
+import io.github.distributedlock.aop.DistributedLockAdvisor;
 import io.github.distributedlock.fixtures.RedisServers;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.ExtendWith;
@@ -204,7 +204,10 @@ class LostTransactionTests {
 	}
 
 	private static List<?> guards(ConfigurableTransactionManager manager) {
-		return manager.getTransactionExecutionListeners().stream().filter(CommitGuard.class::isInstance).toList();
+		return manager.getTransactionExecutionListeners()
+			.stream()
+			.filter(DistributedLockAdvisor.commitGuard().getClass()::isInstance)
+			.toList();
 	}
 
 	@Configuration(proxyBeanMethods = false)
@@ -235,7 +238,7 @@ class LostTransactionTests {
 		@Bean
 		DataSourceTransactionManager transactionManager(DataSource dataSource) {
 			DataSourceTransactionManager manager = new DataSourceTransactionManager(dataSource);
-			manager.addListener(new CommitGuard());
+			manager.addListener(DistributedLockAdvisor.commitGuard());
 			return manager;
 		}
 

@@ -12,7 +12,7 @@ import io.github.distributedlock.LockRequest;
 import io.github.distributedlock.backend.memory.InMemoryLockBackend;
 import io.github.distributedlock.engine.LockEngine;
 import io.github.distributedlock.fixtures.Patience;
-import io.github.distributedlock.observability.LockMeters;
+import io.github.distributedlock.internal.observability.LockMeters;
 import io.micrometer.core.instrument.MeterRegistry;
 import io.micrometer.core.instrument.simple.SimpleMeterRegistry;
 import org.awaitility.Awaitility;

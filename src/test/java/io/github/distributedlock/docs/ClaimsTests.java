@@ -9,6 +9,7 @@ import java.util.regex.MatchResult;
 import java.util.regex.Pattern;
 import java.util.stream.Stream;
 
+import io.github.distributedlock.internal.DurationRange;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
@@ -43,7 +44,7 @@ class ClaimsTests {
 					waiting.md | every 576 to 600 ms | engine/Polls | LONGEST_IF_GRANTED = TimeUnit.MILLISECONDS.toNanos(600)
 					waiting.md | skipped after 0.9 s of silence | lib-grant.lua | SILENCE = 900
 					waiting.md | five of them in general, at least 3 s | backend/LockBackend | return Duration.ofSeconds(3)
-					waiting.md | may take up to 5 s more | backend/redis/connection/Opening | FIRST = Duration.ofSeconds(5)
+					waiting.md | may take up to 5 s more | backend/redis/internal/Opening | FIRST = Duration.ofSeconds(5)
 					waiting.md | `distributed-lock.local-slice` (10 ms) | engine/LockEngineBuilder | localSlice = Duration.ofMillis(10)
 					waiting.md | up to 16 times | engine/LocalKey | MOST_LOANS = 16
 					jdbc.md | Renewals of up to 200 locks | backend/LockBackend | return 200;
@@ -56,21 +57,21 @@ class ClaimsTests {
 					loss.md | and by 10 ms at least | engine/Lease | LEAST_MARGIN = Duration.ofMillis(10)
 					loss.md | renewed after a third of it at the latest | engine/Lease | this.nanos / 3
 					loss.md | batches of up to 200 locks | backend/LockBackend | return 200;
-					loss.md | The least `leaseTime`, and the least time of `extend`, is 100 ms | DurationRange | LEASE(100,
-					redis.md | idle for more than a second is sent a `PING` | backend/redis/connection/JedisLink | CHECK_IDLE_NANOS = TimeUnit.SECONDS.toNanos(1)
-					redis.md | idle for a minute is not used again | backend/redis/connection/PooledLane | LONGEST_IDLE_NANOS = TimeUnit.MINUTES.toNanos(1)
-					redis.md | from all named Sentinels every 500 ms | backend/redis/connection/SentinelMaster | PAUSE = Duration.ofMillis(500)
+					loss.md | The least `leaseTime`, and the least time of `extend`, is 100 ms | internal/DurationRange | LEASE(100,
+					redis.md | idle for more than a second is sent a `PING` | backend/redis/internal/JedisLink | CHECK_IDLE_NANOS = TimeUnit.SECONDS.toNanos(1)
+					redis.md | idle for a minute is not used again | backend/redis/internal/PooledLane | LONGEST_IDLE_NANOS = TimeUnit.MINUTES.toNanos(1)
+					redis.md | from all named Sentinels every 500 ms | backend/redis/internal/SentinelMaster | PAUSE = Duration.ofMillis(500)
 					redis.md | kept for 24 h | backend/redis/FencingCounter | TTL_MILLIS = Duration.ofDays(1)
 					redis.md | while the key has more than 250 ms to live | backend/redis/CompareAndSet | MARGIN_MILLIS = WaitingList.RESERVATION_MILLIS / 2
 					faq.md | a watchdog renews it after 10 s at the latest | engine/Lease | this.nanos / 3
-					faq.md | Commands take four connections on Jedis | backend/redis/connection/Combiner | WIRES = 4
-					faq.md | renewals up to eight and one | backend/redis/connection/JedisClient | RENEWALS = 8
-					faq.md | up to 64 there for commands | backend/redis/connection/JedisClient | COMMANDS = 64
+					faq.md | Commands take four connections on Jedis | backend/redis/internal/Combiner | WIRES = 4
+					faq.md | renewals up to eight and one | backend/redis/internal/JedisClient | RENEWALS = 8
+					faq.md | up to 64 there for commands | backend/redis/internal/JedisClient | COMMANDS = 64
 					faq.md | a fencing counter after 24 hours | backend/redis/FencingCounter | TTL_MILLIS = Duration.ofDays(1)
 					failover.md | a lease of 30 s and | engine/LockEngineBuilder | watchdogTimeout = Duration.ofSeconds(30)
 					failover.md | a command timeout of 1 s | backend/redis/RedisLockSettings | RedisLockSettings("lock", Duration.ofSeconds(1)
-					failover.md | none of three numbers | backend/redis/connection/Pulse | UNHEARD = 3
-					failover.md | Once a second, while a request waits | backend/redis/connection/Pulse | PERIOD_NANOS = TimeUnit.SECONDS.toNanos(1)
+					failover.md | none of three numbers | backend/redis/internal/Pulse | UNHEARD = 3
+					failover.md | Once a second, while a request waits | backend/redis/internal/Pulse | PERIOD_NANOS = TimeUnit.SECONDS.toNanos(1)
 					architecture.md | fails after 5 s in line | engine/AsyncDriver | LEAST_LINE_TIME = TimeUnit.SECONDS.toNanos(5)
 					""")
 	void numbersAreThoseOfTheCode(String page, String words, String source, String constant) throws IOException {

@@ -4,10 +4,10 @@ import java.time.Duration;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
 
-import io.github.distributedlock.CurrentLock;
 import io.github.distributedlock.LockBackendException;
 import io.github.distributedlock.LockHandle;
 import io.github.distributedlock.LockRequest;
+import io.github.distributedlock.internal.Binding;
 import org.junit.jupiter.api.Test;
 
 import static org.assertj.core.api.Assertions.assertThat;
@@ -20,7 +20,7 @@ class ChainTests extends EngineFixture {
 	@Test
 	void chainReentersWhatItHolds() {
 		LockHandle outer = acquired(request("k"));
-		CompletableFuture<LockHandle> inner = CurrentLock.inChain(List.of(outer),
+		CompletableFuture<LockHandle> inner = Binding.inChain(List.of(outer),
 				() -> this.engine.acquireAsync(request("k")));
 		assertThat(inner).as("without asking the store").isCompleted();
 		assertThat(this.engine.requestsWaiting()).isZero();
@@ -43,7 +43,7 @@ class ChainTests extends EngineFixture {
 	void chainIsRefusedWhatTheStoreDoesNotOfferAsAThreadIs() {
 		this.backend.exclusiveOnly();
 		LockHandle outer = acquired(request("k"));
-		CompletableFuture<LockHandle> inner = CurrentLock.inChain(List.of(outer),
+		CompletableFuture<LockHandle> inner = Binding.inChain(List.of(outer),
 				() -> this.engine.acquireAsync(request("k").fair(true)));
 		assertThat(inner).failsWithin(Duration.ZERO)
 			.withThrowableThat()
@@ -61,7 +61,7 @@ class ChainTests extends EngineFixture {
 	void chainInsideALockIsServedDuringAStop() {
 		LockHandle outer = acquired(request("outer"));
 		this.engine.stop();
-		CompletableFuture<LockHandle> inner = CurrentLock.inChain(List.of(outer),
+		CompletableFuture<LockHandle> inner = Binding.inChain(List.of(outer),
 				() -> this.engine.acquireAsync(request("inner")));
 		this.time.advance(Duration.ZERO);
 		assertThat(inner).isCompleted();

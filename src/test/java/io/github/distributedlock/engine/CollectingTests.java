@@ -8,7 +8,6 @@ import java.util.concurrent.atomic.AtomicInteger;
 import java.util.stream.IntStream;
 import java.util.stream.Stream;
 
-import io.github.distributedlock.CurrentLock;
 import io.github.distributedlock.LockBackendException;
 import io.github.distributedlock.LockEvent;
 import io.github.distributedlock.LockHandle;
@@ -17,6 +16,7 @@ import io.github.distributedlock.LockMode;
 import io.github.distributedlock.LockRequest;
 import io.github.distributedlock.LockStatus;
 import io.github.distributedlock.backend.Claim;
+import io.github.distributedlock.internal.Binding;
 import org.awaitility.Awaitility;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -320,8 +320,7 @@ class CollectingTests extends EngineFixture {
 
 	private CompletableFuture<LockHandle> acquiringInChain(CompletableFuture<LockHandle> outer) {
 		outer.complete(this.engine.acquire(LockRequest.of("y").detached(true)));
-		CompletableFuture<LockHandle> all = CurrentLock.inChain(List.of(outer.join()),
-				() -> this.engine.acquireAsync(ALL));
+		CompletableFuture<LockHandle> all = Binding.inChain(List.of(outer.join()), () -> this.engine.acquireAsync(ALL));
 		this.time.advance(Duration.ZERO);
 		return all;
 	}

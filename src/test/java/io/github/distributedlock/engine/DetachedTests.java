@@ -5,10 +5,10 @@ import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import java.util.concurrent.TimeUnit;
 
-import io.github.distributedlock.CurrentLock;
 import io.github.distributedlock.LockHandle;
 import io.github.distributedlock.LockRequest;
 import io.github.distributedlock.fixtures.Patience;
+import io.github.distributedlock.internal.Binding;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.ExtendWith;
@@ -47,7 +47,7 @@ class DetachedTests extends EngineFixture {
 	@Test
 	void bindingMakesADetachedLockCurrentWhereItIsBound() {
 		LockHandle handle = this.engine.acquire(detached("k"));
-		try (CurrentLock binding = CurrentLock.bind(handle)) {
+		try (Binding binding = Binding.bind(handle)) {
 			assertThat(LockHandle.current()).containsSame(handle);
 			this.engine.acquire("k").close();
 		}
@@ -74,7 +74,7 @@ class DetachedTests extends EngineFixture {
 		onPooledThread(() -> this.engine.acquire(detached("a"))).close();
 		onPooledThread(() -> {
 			LockHandle handle = this.engine.acquire("b");
-			CurrentLock.unbind(handle);
+			Binding.unbind(handle);
 			return handle;
 		}).close();
 		this.engine.acquire("c").close();
@@ -99,17 +99,17 @@ class DetachedTests extends EngineFixture {
 	void closedHandleIsCurrentNowhere() throws Exception {
 		LockHandle outer = this.engine.acquire("outer");
 		LockHandle handle = this.engine.acquire(detached("k"));
-		CurrentLock bindingHere = CurrentLock.bind(handle);
-		CurrentLock bindingThere = onPooledThread(() -> CurrentLock.bind(handle));
+		Binding bindingHere = Binding.bind(handle);
+		Binding bindingThere = onPooledThread(() -> Binding.bind(handle));
 		inThread(() -> {
 			handle.close();
 			return true;
 		}).join();
 		assertThat(handle.isClosed()).isTrue();
 		assertThat(LockHandle.current()).containsSame(outer);
-		assertThat(CurrentLock.all()).containsExactly(outer);
-		assertThat(onPooledThread(CurrentLock::all)).isEmpty();
-		assertThat(onPooledThread(() -> CurrentLock.bind(handle).thread() != null && LockHandle.current().isEmpty()))
+		assertThat(Binding.all()).containsExactly(outer);
+		assertThat(onPooledThread(Binding::all)).isEmpty();
+		assertThat(onPooledThread(() -> Binding.bind(handle).thread() != null && LockHandle.current().isEmpty()))
 			.as("nor can it be bound")
 			.isTrue();
 		bindingHere.close();

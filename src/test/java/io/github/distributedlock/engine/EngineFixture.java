@@ -11,7 +11,6 @@ import java.util.concurrent.atomic.AtomicReference;
 import java.util.function.BiConsumer;
 import java.util.function.Supplier;
 
-import io.github.distributedlock.CurrentLock;
 import io.github.distributedlock.LockEvent;
 import io.github.distributedlock.LockHandle;
 import io.github.distributedlock.LockRequest;
@@ -24,6 +23,7 @@ import io.github.distributedlock.backend.ReleaseNotification;
 import io.github.distributedlock.backend.memory.InMemoryLockBackend;
 import io.github.distributedlock.engine.EngineTime.Workers;
 import io.github.distributedlock.fixtures.Patience;
+import io.github.distributedlock.internal.Binding;
 import org.awaitility.Awaitility;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeAll;
@@ -272,7 +272,7 @@ public abstract class EngineFixture {
 
 	@AfterEach
 	protected void nothingIsLeftBehind() {
-		CurrentLock.all().forEach(CurrentLock::unbind);
+		Binding.all().forEach(Binding::unbind);
 		this.threads.forEach(Thread::interrupt);
 		Awaitility.await().until(() -> this.threads.stream().noneMatch(Thread::isAlive));
 	}

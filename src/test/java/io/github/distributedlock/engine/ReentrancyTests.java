@@ -5,13 +5,13 @@ import java.util.List;
 import java.util.stream.IntStream;
 import java.util.stream.Stream;
 
-import io.github.distributedlock.CurrentLock;
 import io.github.distributedlock.LockEvent;
 import io.github.distributedlock.LockHandle;
 import io.github.distributedlock.LockInterruptedException;
 import io.github.distributedlock.LockRequest;
 import io.github.distributedlock.ReleaseOn;
 import io.github.distributedlock.backend.Holder;
+import io.github.distributedlock.internal.Binding;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.Arguments;
@@ -193,7 +193,7 @@ class ReentrancyTests extends EngineFixture {
 	@Test
 	void pooledThreadDoesNotReenterWhatWasTakenAwayFromIt() {
 		LockHandle handle = this.engine.acquire("k");
-		CurrentLock.unbind(handle);
+		Binding.unbind(handle);
 		assertThat(LockHandle.current()).isEmpty();
 		assertThat(this.engine.tryAcquire("k")).isEmpty();
 		handle.close();
@@ -203,7 +203,7 @@ class ReentrancyTests extends EngineFixture {
 	void threadThatTheHandleIsBoundToReenters() {
 		LockHandle handle = this.engine.acquire("k");
 		boolean entered = inThread(() -> {
-			try (CurrentLock binding = CurrentLock.bind(handle)) {
+			try (Binding binding = Binding.bind(handle)) {
 				assertThat(LockHandle.current()).containsSame(handle);
 				this.engine.acquire("k").close();
 				return handle.isHeld();

@@ -10,7 +10,6 @@ import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicReference;
 import java.util.function.Supplier;
 
-import io.github.distributedlock.CurrentLock;
 import io.github.distributedlock.LockBackendException;
 import io.github.distributedlock.LockEvent;
 import io.github.distributedlock.LockHandle;
@@ -20,6 +19,7 @@ import io.github.distributedlock.ReleaseOn;
 import io.github.distributedlock.backend.Claim;
 import io.github.distributedlock.backend.ReleaseNotification;
 import io.github.distributedlock.backend.Waiter;
+import io.github.distributedlock.internal.Binding;
 import org.awaitility.Awaitility;
 import org.junit.jupiter.api.Test;
 
@@ -135,8 +135,8 @@ class RobustnessTests extends EngineFixture {
 				return null;
 			}).join();
 		}
-		CurrentLock.bind(handle);
-		assertThat(CurrentLock.all()).containsExactly(handle, handle);
+		Binding.bind(handle);
+		assertThat(Binding.all()).containsExactly(handle, handle);
 	}
 
 	// Failures that are not busy, and deadlines

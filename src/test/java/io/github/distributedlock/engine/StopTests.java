@@ -7,7 +7,6 @@ import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicReference;
 
-import io.github.distributedlock.CurrentLock;
 import io.github.distributedlock.LockBackendException;
 import io.github.distributedlock.LockEvent;
 import io.github.distributedlock.LockEvent.Lost.Reason;
@@ -15,6 +14,7 @@ import io.github.distributedlock.LockHandle;
 import io.github.distributedlock.LockRequest;
 import io.github.distributedlock.backend.Holder;
 import io.github.distributedlock.fixtures.Patience;
+import io.github.distributedlock.internal.Binding;
 import org.awaitility.Awaitility;
 import org.junit.jupiter.api.Test;
 
@@ -97,7 +97,7 @@ class StopTests extends EngineFixture {
 		LockHandle detached = this.engine.acquire(request("k").detached(true));
 		this.engine.stop();
 		assertRefused();
-		try (CurrentLock binding = CurrentLock.bind(detached)) {
+		try (Binding binding = Binding.bind(detached)) {
 			this.engine.acquire("other").close();
 		}
 		assertRefused();
@@ -110,7 +110,7 @@ class StopTests extends EngineFixture {
 	@Test
 	void threadThatALockIsOnlyShownToIsNotInsideIt() {
 		LockHandle detached = awaited("k");
-		try (CurrentLock shown = CurrentLock.show(detached)) {
+		try (Binding shown = Binding.show(detached)) {
 			assertThat(this.engine.stop()).isNotDone();
 			assertRefused();
 		}
@@ -203,7 +203,7 @@ class StopTests extends EngineFixture {
 	@Test
 	void callThatHasGoneOnElsewhereIsAwaitedByTheThreadThatBeganIt() {
 		LockHandle awaited = this.engine.acquire(request("k").awaitedOnStop(true));
-		CurrentLock.unbind(awaited);
+		Binding.unbind(awaited);
 		CompletableFuture<Void> stopped = this.engine.stop();
 		assertThat(stopped).isNotDone();
 		awaited.close();
@@ -274,11 +274,11 @@ class StopTests extends EngineFixture {
 		LockHandle outer = awaited("k");
 		CompletableFuture<Void> stopped = this.engine.stop();
 		LockHandle middle;
-		try (CurrentLock binding = CurrentLock.bind(outer)) {
+		try (Binding binding = Binding.bind(outer)) {
 			middle = awaited("middle");
 		}
 		this.engine.start();
-		LockHandle inner = CurrentLock.inChain(List.of(middle),
+		LockHandle inner = Binding.inChain(List.of(middle),
 				() -> this.engine.acquireAsync(request("middle").awaitedOnStop(true)).join());
 		for (LockHandle handle : List.of(outer, middle)) {
 			handle.close();

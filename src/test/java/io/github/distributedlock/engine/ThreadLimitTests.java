@@ -8,14 +8,14 @@ import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.function.Consumer;
 
-import io.github.distributedlock.InterruptExecutor;
 import io.github.distributedlock.LockBackendException;
 import io.github.distributedlock.LockEvent;
 import io.github.distributedlock.LockHandle;
 import io.github.distributedlock.LockRequest;
-import io.github.distributedlock.engine.EngineThreads.CallbackThreads;
 import io.github.distributedlock.backend.memory.InMemoryLockBackend;
+import io.github.distributedlock.engine.EngineThreads.CallbackThreads;
 import io.github.distributedlock.fixtures.Patience;
+import io.github.distributedlock.internal.InterruptExecutor;
 import org.awaitility.Awaitility;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;

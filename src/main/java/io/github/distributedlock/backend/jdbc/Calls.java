@@ -20,6 +20,7 @@ import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.function.Consumer;
 
+import io.github.distributedlock.internal.DurationRange;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -157,8 +158,9 @@ final class Calls implements AutoCloseable {
 		catch (CompletionException ex) {
 			Throwable cause = ex.getCause();
 			if (cause instanceof TimeoutException) {
-				cause = new NoAnswerException("No answer in "
-						+ TimeUnit.NANOSECONDS.toMillis(commands * this.timeoutNanos) + " ms to an attempt to " + what);
+				cause = new NoAnswerException(
+						"No answer in " + DurationRange.text(Duration.ofNanos(commands * this.timeoutNanos))
+								+ " to an attempt to " + what);
 			}
 			if (cause instanceof NoAnswerException) {
 				AtomicInteger count = this.hanging;

@@ -9,12 +9,12 @@ import java.util.stream.Collectors;
 import java.util.stream.Stream;
 
 import io.github.distributedlock.LockBackendException;
-import io.github.distributedlock.backend.redis.connection.Lane;
-import io.github.distributedlock.backend.redis.connection.Link;
-import io.github.distributedlock.backend.redis.connection.OwnConnections;
-import io.github.distributedlock.backend.redis.connection.RedisFailures;
-import io.github.distributedlock.backend.redis.connection.RedisRefusal;
-import io.github.distributedlock.backend.redis.connection.UnsentException;
+import io.github.distributedlock.backend.redis.internal.Lane;
+import io.github.distributedlock.backend.redis.internal.Link;
+import io.github.distributedlock.backend.redis.internal.OwnConnections;
+import io.github.distributedlock.backend.redis.internal.RedisFailures;
+import io.github.distributedlock.backend.redis.internal.RedisRefusal;
+import io.github.distributedlock.backend.redis.internal.UnsentException;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;

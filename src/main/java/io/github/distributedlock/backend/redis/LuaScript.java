@@ -3,10 +3,10 @@ package io.github.distributedlock.backend.redis;
 import java.util.stream.Collectors;
 import java.util.stream.Stream;
 
-import io.github.distributedlock.backend.redis.connection.Command;
-import io.github.distributedlock.backend.redis.connection.Command.Verb;
-import io.github.distributedlock.backend.redis.connection.KeyNames;
-import io.github.distributedlock.backend.redis.connection.Link;
+import io.github.distributedlock.backend.redis.internal.Command;
+import io.github.distributedlock.backend.redis.internal.Command.Verb;
+import io.github.distributedlock.backend.redis.internal.KeyNames;
+import io.github.distributedlock.backend.redis.internal.Link;
 import org.jspecify.annotations.Nullable;
 
 import org.springframework.core.io.ClassPathResource;

@@ -15,15 +15,16 @@ import io.github.distributedlock.backend.Holder;
 import io.github.distributedlock.backend.LockBackend.HandOverResult;
 import io.github.distributedlock.backend.LockBackend.Renewal;
 import io.github.distributedlock.backend.Waiter;
-import io.github.distributedlock.backend.redis.connection.Command;
-import io.github.distributedlock.backend.redis.connection.Command.Verb;
-import io.github.distributedlock.backend.redis.connection.KeyNames;
-import io.github.distributedlock.backend.redis.connection.Lanes;
-import io.github.distributedlock.backend.redis.connection.Link;
-import io.github.distributedlock.backend.redis.connection.LockCodec;
-import io.github.distributedlock.backend.redis.connection.OwnConnections;
-import io.github.distributedlock.backend.redis.connection.RedisFailures;
-import io.github.distributedlock.backend.redis.connection.RedisRefusal;
+import io.github.distributedlock.backend.redis.internal.Command;
+import io.github.distributedlock.backend.redis.internal.Command.Verb;
+import io.github.distributedlock.backend.redis.internal.KeyNames;
+import io.github.distributedlock.backend.redis.internal.Lanes;
+import io.github.distributedlock.backend.redis.internal.Link;
+import io.github.distributedlock.backend.redis.internal.LockCodec;
+import io.github.distributedlock.backend.redis.internal.OwnConnections;
+import io.github.distributedlock.backend.redis.internal.RedisFailures;
+import io.github.distributedlock.backend.redis.internal.RedisRefusal;
+import io.github.distributedlock.internal.DurationRange;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -307,8 +308,8 @@ class PlainSteps implements Steps {
 			// Unlike a command without an answer, this failure says nothing against the
 			// connection.
 			throw new TransientDataAccessResourceException(
-					"the commands before took " + Duration.ofNanos(elapsed).toMillis()
-							+ " ms, which leaves too little time for those that a step needs without Lua");
+					"the commands before took " + DurationRange.text(Duration.ofNanos(elapsed))
+							+ ", which leaves too little time for those that a step needs without Lua");
 		}
 	}
 

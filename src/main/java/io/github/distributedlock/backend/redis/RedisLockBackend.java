@@ -23,18 +23,19 @@ import io.github.distributedlock.backend.LockBackend;
 import io.github.distributedlock.backend.LockFeature;
 import io.github.distributedlock.backend.ReleaseListener;
 import io.github.distributedlock.backend.Waiter;
-import io.github.distributedlock.backend.redis.connection.Command;
-import io.github.distributedlock.backend.redis.connection.Command.Verb;
-import io.github.distributedlock.backend.redis.connection.KeyNames;
-import io.github.distributedlock.backend.redis.connection.Lane;
-import io.github.distributedlock.backend.redis.connection.Lanes;
-import io.github.distributedlock.backend.redis.connection.Link;
-import io.github.distributedlock.backend.redis.connection.LockCodec;
-import io.github.distributedlock.backend.redis.connection.OwnConnections;
-import io.github.distributedlock.backend.redis.connection.RedisFailures;
-import io.github.distributedlock.backend.redis.connection.RedisRefusal;
-import io.github.distributedlock.backend.redis.connection.Signals;
-import io.github.distributedlock.backend.redis.connection.NotificationSubscriptions;
+import io.github.distributedlock.backend.redis.Signals;
+import io.github.distributedlock.backend.redis.internal.Command;
+import io.github.distributedlock.backend.redis.internal.Command.Verb;
+import io.github.distributedlock.backend.redis.internal.KeyNames;
+import io.github.distributedlock.backend.redis.internal.Lane;
+import io.github.distributedlock.backend.redis.internal.Lanes;
+import io.github.distributedlock.backend.redis.internal.Link;
+import io.github.distributedlock.backend.redis.internal.LockCodec;
+import io.github.distributedlock.backend.redis.internal.NotificationSubscriptions;
+import io.github.distributedlock.backend.redis.internal.OwnConnections;
+import io.github.distributedlock.backend.redis.internal.RedisFailures;
+import io.github.distributedlock.backend.redis.internal.RedisRefusal;
+import io.github.distributedlock.internal.DurationRange;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -131,7 +132,8 @@ public final class RedisLockBackend implements LockBackend {
 		}
 		AtomicitySelector selector = new AtomicitySelector(connections, this.settings);
 		NotificationSubscriptions subscriptions = new NotificationSubscriptions(connections, this.names.channels(),
-				this.settings.signals(), this.settings.commandTimeout(), this.nanoTime);
+				this.settings.signals() != Signals.NONE, this.settings.signals() == Signals.PUBSUB,
+				this.settings.commandTimeout(), this.nanoTime);
 		connections.onSwitch(subscriptions::move);
 		Wiring wiring = new Wiring(connections, selector, subscriptions, new ConcurrentHashMap<>());
 		this.listeners
@@ -291,7 +293,8 @@ public final class RedisLockBackend implements LockBackend {
 		if (acknowledged < count) {
 			throw LockBackendException
 				.of("Lock '" + LockException.printable(claim.key()) + "' was taken, but only " + acknowledged + " of "
-						+ count + " replicas acknowledged it within " + millis + " ms, so it was released")
+						+ count + " replicas acknowledged it within "
+						+ DurationRange.text(this.settings.replicaAckTimeout()) + ", so it was released")
 				.remedy("check the replicas and their lag, or ask fewer: distributed-lock.redis.replicas-to-ack")
 				.retryable(true)
 				.withoutEffect(tryRelease(link, steps, claim))

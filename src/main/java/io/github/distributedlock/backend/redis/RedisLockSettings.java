@@ -3,9 +3,9 @@ package io.github.distributedlock.backend.redis;
 import java.time.Duration;
 import java.util.Objects;
 
-import io.github.distributedlock.DurationRange;
-import io.github.distributedlock.backend.redis.connection.KeyNames;
-import io.github.distributedlock.backend.redis.connection.Signals;
+import io.github.distributedlock.backend.redis.Signals;
+import io.github.distributedlock.backend.redis.internal.KeyNames;
+import io.github.distributedlock.internal.DurationRange;
 
 /**
  * The settings of a {@link RedisLockBackend}. Immutable: each wither returns new

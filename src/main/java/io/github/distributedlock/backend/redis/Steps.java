@@ -12,8 +12,8 @@ import io.github.distributedlock.backend.LockBackend.HandOverResult;
 import io.github.distributedlock.backend.LockBackend.Renewal;
 import io.github.distributedlock.backend.LockFeature;
 import io.github.distributedlock.backend.Waiter;
-import io.github.distributedlock.backend.redis.connection.Lanes;
-import io.github.distributedlock.backend.redis.connection.Link;
+import io.github.distributedlock.backend.redis.internal.Lanes;
+import io.github.distributedlock.backend.redis.internal.Link;
 import org.jspecify.annotations.Nullable;
 
 /**

@@ -7,7 +7,7 @@ import java.util.Map;
 
 import io.github.distributedlock.LockBackendException;
 import io.github.distributedlock.LockException;
-import io.github.distributedlock.DurationRange;
+import io.github.distributedlock.internal.DurationRange;
 
 /**
  * Keeps renewals by plain commands from shortening each other. Such a renewal looks at

@@ -9,12 +9,12 @@ import java.util.function.Supplier;
 import io.github.distributedlock.LockMode;
 import io.github.distributedlock.LockStatus;
 import io.github.distributedlock.backend.Holder;
-import io.github.distributedlock.backend.redis.connection.Command;
-import io.github.distributedlock.backend.redis.connection.Command.Verb;
-import io.github.distributedlock.backend.redis.connection.KeyNames;
-import io.github.distributedlock.backend.redis.connection.Link;
-import io.github.distributedlock.backend.redis.connection.LockCodec;
-import io.github.distributedlock.backend.redis.connection.RedisRefusal;
+import io.github.distributedlock.backend.redis.internal.Command;
+import io.github.distributedlock.backend.redis.internal.Command.Verb;
+import io.github.distributedlock.backend.redis.internal.KeyNames;
+import io.github.distributedlock.backend.redis.internal.Link;
+import io.github.distributedlock.backend.redis.internal.LockCodec;
+import io.github.distributedlock.backend.redis.internal.RedisRefusal;
 import org.jspecify.annotations.Nullable;
 
 import org.springframework.dao.InvalidDataAccessApiUsageException;

@@ -7,9 +7,9 @@ import java.time.Duration;
 import java.util.List;
 import java.util.stream.Stream;
 
-import io.github.distributedlock.backend.redis.connection.OwnConnections;
-import io.github.distributedlock.backend.redis.connection.RedisFailures.NothingAllowed;
-import io.github.distributedlock.backend.redis.connection.UnsentException;
+import io.github.distributedlock.backend.redis.internal.OwnConnections;
+import io.github.distributedlock.backend.redis.internal.RedisFailures.NothingAllowed;
+import io.github.distributedlock.backend.redis.internal.UnsentException;
 import io.github.distributedlock.fixtures.AllowedCommands;
 import io.github.distributedlock.fixtures.AtomicityCase;
 import io.github.distributedlock.fixtures.Client;

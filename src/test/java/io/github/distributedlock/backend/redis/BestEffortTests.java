@@ -5,10 +5,10 @@ import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicInteger;
 
 import io.github.distributedlock.backend.Claim;
-import io.github.distributedlock.backend.redis.connection.KeyNames;
-import io.github.distributedlock.backend.redis.connection.Link;
-import io.github.distributedlock.backend.redis.connection.OwnConnections;
-import io.github.distributedlock.backend.redis.connection.Signals;
+import io.github.distributedlock.backend.redis.Signals;
+import io.github.distributedlock.backend.redis.internal.KeyNames;
+import io.github.distributedlock.backend.redis.internal.Link;
+import io.github.distributedlock.backend.redis.internal.OwnConnections;
 import io.github.distributedlock.fixtures.Client;
 import io.github.distributedlock.fixtures.Patience;
 import io.github.distributedlock.fixtures.TestRedis;

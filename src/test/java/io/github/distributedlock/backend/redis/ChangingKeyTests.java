@@ -10,10 +10,10 @@ import java.util.stream.IntStream;
 import java.util.stream.Stream;
 
 import io.github.distributedlock.backend.Claim;
-import io.github.distributedlock.backend.redis.connection.KeyNames;
-import io.github.distributedlock.backend.redis.connection.Link;
-import io.github.distributedlock.backend.redis.connection.OwnConnections;
-import io.github.distributedlock.backend.redis.connection.RedisRefusal;
+import io.github.distributedlock.backend.redis.internal.KeyNames;
+import io.github.distributedlock.backend.redis.internal.Link;
+import io.github.distributedlock.backend.redis.internal.OwnConnections;
+import io.github.distributedlock.backend.redis.internal.RedisRefusal;
 import io.github.distributedlock.fixtures.Client;
 import io.github.distributedlock.fixtures.TestRedis;
 import org.junit.jupiter.api.AfterEach;

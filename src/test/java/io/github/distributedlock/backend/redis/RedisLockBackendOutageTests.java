@@ -15,11 +15,11 @@ import java.util.function.Predicate;
 
 import io.github.distributedlock.LockBackendException;
 import io.github.distributedlock.backend.Claim;
-import io.github.distributedlock.backend.redis.connection.Command;
-import io.github.distributedlock.backend.redis.connection.KeyNames;
-import io.github.distributedlock.backend.redis.connection.Lane;
-import io.github.distributedlock.backend.redis.connection.OwnConnections;
-import io.github.distributedlock.backend.redis.connection.UnsentException;
+import io.github.distributedlock.backend.redis.internal.Command;
+import io.github.distributedlock.backend.redis.internal.KeyNames;
+import io.github.distributedlock.backend.redis.internal.Lane;
+import io.github.distributedlock.backend.redis.internal.OwnConnections;
+import io.github.distributedlock.backend.redis.internal.UnsentException;
 import io.github.distributedlock.fixtures.Client;
 import io.github.distributedlock.fixtures.Patience;
 import io.github.distributedlock.fixtures.Relay;

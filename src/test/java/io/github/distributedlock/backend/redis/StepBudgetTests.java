@@ -2,10 +2,10 @@ package io.github.distributedlock.backend.redis;
 
 import java.time.Duration;
 
-import io.github.distributedlock.backend.redis.connection.Command;
-import io.github.distributedlock.backend.redis.connection.KeyNames;
-import io.github.distributedlock.backend.redis.connection.Lane;
-import io.github.distributedlock.backend.redis.connection.OwnConnections;
+import io.github.distributedlock.backend.redis.internal.Command;
+import io.github.distributedlock.backend.redis.internal.KeyNames;
+import io.github.distributedlock.backend.redis.internal.Lane;
+import io.github.distributedlock.backend.redis.internal.OwnConnections;
 import io.github.distributedlock.fixtures.Client;
 import io.github.distributedlock.fixtures.Patience;
 import io.github.distributedlock.fixtures.TestRedis;

@@ -1,8 +1,8 @@
 package io.github.distributedlock.backend.redis;
 
-import io.github.distributedlock.backend.redis.connection.Command;
-import io.github.distributedlock.backend.redis.connection.Lane;
-import io.github.distributedlock.backend.redis.connection.Link;
+import io.github.distributedlock.backend.redis.internal.Command;
+import io.github.distributedlock.backend.redis.internal.Lane;
+import io.github.distributedlock.backend.redis.internal.Link;
 
 /**
  * A way to the server on which something happens before each command.

@@ -8,7 +8,7 @@ import io.github.distributedlock.backend.AcquireResult;
 import io.github.distributedlock.backend.Claim;
 import io.github.distributedlock.backend.LockBackend;
 import io.github.distributedlock.backend.Waiter;
-import io.github.distributedlock.backend.redis.connection.Link;
+import io.github.distributedlock.backend.redis.internal.Link;
 
 /**
  * The steps of a server as a backend, one command after another by one link.

@@ -1,0 +1,112 @@
+package io.github.distributedlock.backend.redis.internal;
+
+import java.time.Duration;
+import java.util.function.IntFunction;
+import java.util.function.Supplier;
+
+import io.github.distributedlock.LockBackendException;
+import org.jspecify.annotations.Nullable;
+
+import org.springframework.aop.framework.AopProxyUtils;
+import org.springframework.data.redis.connection.RedisConnectionFactory;
+
+/**
+ * The connections of a backend: to the application's Redis, with the application's
+ * settings, but apart from the application's traffic and bounded by the backend's command
+ * timeout.
+ *
+ * @param shared the lanes for steps of single commands
+ * @param exclusive the lanes for steps that need a connection of their own; {@code null}
+ * in a cluster, where commands of a step may go to several nodes
+ * @param signals opens connections for subscriptions, and for other purposes that need a
+ * new connection
+ * @param masters returns the master that serves a slot, as far as the client knows: an
+ * object equal for slots of the same master
+ * @param sentinels the watcher of the master, {@code null} without Sentinels
+ * @param tls whether the connections use TLS
+ * @param rights the rights that the user needs to connect, in the form of an access rule
+ * @param end ends the client, after the connections were closed
+ */
+public record OwnConnections(Lanes shared, @Nullable Lanes exclusive, SignalConnector signals,
+		IntFunction<@Nullable Object> masters, @Nullable SentinelMaster sentinels, boolean tls, String rights,
+		Runnable end) {
+
+	private static final String JEDIS = "org.springframework.data.redis.connection.jedis.JedisConnectionFactory";
+
+	private static final String LETTUCE = "org.springframework.data.redis.connection.lettuce.LettuceConnectionFactory";
+
+	/**
+	 * Derives connections. Opens none yet.
+	 * @param given the application's factory, or a proxy that always leads to that
+	 * factory
+	 * @param timeout the command timeout
+	 * @throws LockBackendException if the factory does not tell its server
+	 */
+	// The factories are known by the names of their classes, since either client may be
+	// missing. Subclasses are refused: a subclass may give out connections of another
+	// factory, whatever the subclass's own settings say.
+	public static OwnConnections derive(RedisConnectionFactory given, Duration timeout) {
+		Object factory = target(given);
+		String type = factory.getClass().getName();
+		return switch (type) {
+			case JEDIS -> JedisClient.derive(factory, timeout);
+			case LETTUCE -> LettuceClient.derive(factory, timeout);
+			default -> throw refusal(
+					"the connection factory " + type + " does not say where it leads, as only Jedis' and Lettuce's do",
+					"define a bean of " + LETTUCE + " or " + JEDIS + " for the servers of the locks, and name it with"
+							+ " distributed-lock.redis.connection-factory; or remove what defines the other factory,"
+							+ " such as redisson-spring-boot-starter, and set spring.data.redis.url");
+		};
+	}
+
+	static LockBackendException refusal(String reason, String remedy) {
+		return LockBackendException.of("Locks have connections of their own, and " + reason).remedy(remedy).build();
+	}
+
+	// Only the target of a proxy that always has the same target counts. A scoped proxy
+	// may have another target for each request.
+	private static Object target(Object factory) {
+		Object inner = AopProxyUtils.getSingletonTarget(factory);
+		return (inner != null) ? target(inner) : factory;
+	}
+
+	/**
+	 * Returns whether the server is a cluster, which may have several masters.
+	 */
+	public boolean cluster() {
+		return this.exclusive == null;
+	}
+
+	/**
+	 * Adds a listener that is called when another master has taken the place of a master
+	 * that may still answer, once no step gets a connection to the former master any
+	 * more. The listener must not block.
+	 */
+	public void onSwitch(Runnable listener) {
+		if (this.sentinels != null) {
+			this.sentinels.onSwitch(listener);
+		}
+	}
+
+	/**
+	 * Bounds a supplier that opens connections by the command timeout, in the way of an
+	 * {@link Opening}: the supplier runs in the background, once for all threads that ask
+	 * at the same time.
+	 * @return a supplier that waits for the result, or throws an {@link UnsentException}
+	 */
+	public static <T> Supplier<T> bounded(Supplier<T> opener, Duration timeout) {
+		return new Opening<>(opener, timeout, Opening.FIRST)::await;
+	}
+
+	public void close() {
+		if (this.sentinels != null) {
+			this.sentinels.end();
+		}
+		this.shared.close();
+		if (this.exclusive != null) {
+			this.exclusive.close();
+		}
+		this.end.run();
+	}
+
+}

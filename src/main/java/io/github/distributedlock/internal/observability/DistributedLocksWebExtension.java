@@ -1,0 +1,96 @@
+package io.github.distributedlock.internal.observability;
+
+import java.util.Map;
+import java.util.Set;
+import java.util.function.Function;
+
+import io.github.distributedlock.LockBackendException;
+import org.jspecify.annotations.Nullable;
+
+import org.springframework.boot.actuate.endpoint.OperationResponseBody;
+import org.springframework.boot.actuate.endpoint.SecurityContext;
+import org.springframework.boot.actuate.endpoint.Show;
+import org.springframework.boot.actuate.endpoint.annotation.DeleteOperation;
+import org.springframework.boot.actuate.endpoint.annotation.ReadOperation;
+import org.springframework.boot.actuate.endpoint.web.WebEndpointResponse;
+import org.springframework.boot.actuate.endpoint.web.annotation.EndpointWebExtension;
+
+/**
+ * The behaviour of {@link DistributedLocksEndpoint} over HTTP: the extension checks the
+ * rights of the caller before showing values, and answers {@code 503} if the store has
+ * failed. Safe for use by many threads.
+ * <p>
+ * No API: public only for the auto-configuration, and for Actuator, which calls the
+ * extension.
+ */
+@EndpointWebExtension(endpoint = DistributedLocksEndpoint.class)
+public final class DistributedLocksWebExtension {
+
+	private static final int CONFLICT = 409;
+
+	private final DistributedLocksEndpoint endpoint;
+
+	private final Show showValues;
+
+	private final Set<String> roles;
+
+	/**
+	 * Creates the extension.
+	 * @param endpoint the endpoint
+	 * @param showValues when values are shown
+	 * @param roles the roles that are authorized to see values; if there are none, all
+	 * authenticated users are
+	 */
+	public DistributedLocksWebExtension(DistributedLocksEndpoint endpoint, Show showValues, Set<String> roles) {
+		this.endpoint = endpoint;
+		this.showValues = showValues;
+		this.roles = Set.copyOf(roles);
+	}
+
+	/**
+	 * Describes this JVM's locks without asking the store or, if a key is given, asks the
+	 * store about that key.
+	 * @param securityContext the caller
+	 * @param key the key, or {@code null}
+	 * @return the description
+	 */
+	// Each line of Spring Boot knows one of these annotations as the mark of an optional
+	// parameter.
+	@SuppressWarnings("deprecation")
+	@ReadOperation
+	public WebEndpointResponse<Object> locks(SecurityContext securityContext,
+			@org.springframework.lang.Nullable @Nullable String key) {
+		return answer(securityContext,
+				(showsValues) -> new WebEndpointResponse<>(this.endpoint.describe(key, showsValues)));
+	}
+
+	/**
+	 * Releases a key by force, if the named owner has the key.
+	 * @param securityContext the caller
+	 * @param key the key
+	 * @param owner the owner token, as this endpoint shows the token
+	 * @return the answer, with the status {@code 409} if another owner has the key, or
+	 * none
+	 */
+	@DeleteOperation
+	public WebEndpointResponse<Object> forceRelease(SecurityContext securityContext, String key, String owner) {
+		return answer(securityContext, (showsValues) -> {
+			ForcedReleaseDescriptor done = this.endpoint.forceRelease(key, owner, showsValues);
+			return new WebEndpointResponse<>(done, done.released() ? WebEndpointResponse.STATUS_OK : CONFLICT);
+		});
+	}
+
+	private WebEndpointResponse<Object> answer(SecurityContext securityContext,
+			Function<Boolean, WebEndpointResponse<Object>> operation) {
+		boolean showsValues = this.showValues.isShown(securityContext, this.roles);
+		try {
+			return operation.apply(showsValues);
+		}
+		catch (LockBackendException ex) {
+			return new WebEndpointResponse<>(
+					OperationResponseBody.of(Map.of("error", this.endpoint.error(ex, showsValues))),
+					WebEndpointResponse.STATUS_SERVICE_UNAVAILABLE);
+		}
+	}
+
+}

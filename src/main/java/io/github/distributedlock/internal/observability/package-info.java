@@ -1,0 +1,7 @@
+/**
+ * Shows the events and the state of locks. Locks ask nothing of this package.
+ */
+@NullMarked
+package io.github.distributedlock.internal.observability;
+
+import org.jspecify.annotations.NullMarked;

@@ -1,7 +1,0 @@
-/**
- * Shows the events and the state of locks. Locks ask nothing of this package.
- */
-@NullMarked
-package io.github.distributedlock.observability;
-
-import org.jspecify.annotations.NullMarked;

@@ -1,0 +1,146 @@
+package io.github.distributedlock.backend.redis.internal;
+
+import java.io.IOException;
+import java.net.ServerSocket;
+import java.net.Socket;
+import java.time.Duration;
+import java.util.Objects;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CountDownLatch;
+
+import io.github.distributedlock.backend.redis.internal.Command.Verb;
+import io.github.distributedlock.fixtures.Client;
+import io.github.distributedlock.fixtures.OwnThreads;
+import io.github.distributedlock.fixtures.Patience;
+import io.github.distributedlock.fixtures.TestRedis;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.extension.RegisterExtension;
+import redis.clients.jedis.ClientSetInfoConfig;
+import redis.clients.jedis.Connection;
+import redis.clients.jedis.DefaultJedisClientConfig;
+import redis.clients.jedis.HostAndPort;
+
+import org.springframework.beans.factory.InitializingBean;
+import org.springframework.context.SmartLifecycle;
+import org.springframework.dao.DataAccessException;
+import org.springframework.dao.InvalidDataAccessApiUsageException;
+import org.springframework.data.redis.connection.RedisConnectionFactory;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+import static org.assertj.core.api.Assertions.catchThrowable;
+import static org.awaitility.Awaitility.await;
+
+/**
+ * What fails on a Jedis connection in the middle of something leaves nothing of it to the
+ * next that use the connection, and says nothing untrue.
+ */
+class JedisFailureTests {
+
+	private static final byte[] KEY = KeyNames.bytes("a");
+
+	private static final Command SET = Command.of(Verb.SET, KEY, KeyNames.bytes("A"));
+
+	private static final Command GET = Command.of(Verb.GET, KeyNames.bytes("b"));
+
+	@RegisterExtension
+	final TestRedis redis = new TestRedis();
+
+	@RegisterExtension
+	final OwnThreads threads = new OwnThreads();
+
+	private OwnConnections connections;
+
+	@BeforeEach
+	void connect() throws Exception {
+		RedisConnectionFactory factory = Client.JEDIS.connectTo(this.redis.port());
+		((InitializingBean) factory).afterPropertiesSet();
+		((SmartLifecycle) factory).start();
+		this.connections = OwnConnections.derive(factory, Patience.COMMAND);
+		this.redis.closing((AutoCloseable) this.connections::close);
+	}
+
+	@Test
+	void aStepThatFailsLeavesNoTransactionToTheNext() {
+		Lane exclusive = Objects.requireNonNull(this.connections.exclusive()).commands();
+		assertThatThrownBy(() -> exclusive.run((link) -> {
+			link.call(Command.at(KEY, Verb.MULTI));
+			throw new InvalidDataAccessApiUsageException("as a proxy says: no upstream host");
+		})).hasMessageContaining("no upstream host");
+		assertThat(text(this.connections.shared().commands(), SET)).isEqualTo("OK");
+	}
+
+	@Test
+	void aThreadThatIsStuckInSendingIsFreed() {
+		OwnConnections quick = OwnConnections.derive(Client.JEDIS.connectTo(this.redis.port()), Duration.ofSeconds(1));
+		this.redis.closing((AutoCloseable) quick::close);
+		for (Lane lane : new Lane[] { quick.shared().commands(),
+				Objects.requireNonNull(quick.exclusive()).commands() }) {
+			await().ignoreExceptions().until(() -> lane.run((link) -> link.call(SET)) != null);
+			this.redis.server().pause();
+			Command large = Command.of(Verb.SET, KEY, new byte[64_000_000]);
+			CompletableFuture<Throwable> failure = CompletableFuture
+				.supplyAsync(() -> catchThrowable(() -> lane.run((link) -> link.call(large))), this.threads);
+			assertThat(Patience.get(failure, "the end of sending")).isInstanceOf(DataAccessException.class);
+			this.redis.server().resume();
+		}
+	}
+
+	@Test
+	void anErrorInATransactionIsAnError() {
+		this.redis.admin().set("b", "B");
+		Lane exclusive = Objects.requireNonNull(this.connections.exclusive()).commands();
+		assertThatThrownBy(() -> exclusive.run((link) -> {
+			link.call(Command.at(KEY, Verb.MULTI));
+			link.call(Command.of(Verb.ZRANGE, KeyNames.bytes("b"), KeyNames.bytes("0"), KeyNames.bytes("0")));
+			return link.call(Command.at(KEY, Verb.EXEC));
+		})).hasMessageContaining("WRONGTYPE");
+	}
+
+	@Test
+	void whatTheServerRefusedBeforeTheConnectionWasLostIsNotTheRefusalOfTheRest() throws Exception {
+		CountDownLatch closed = new CountDownLatch(1);
+		try (ServerSocket server = new ServerSocket(0)) {
+			CompletableFuture<Void> refusing = CompletableFuture.runAsync(() -> refuseTheFirst(server, closed),
+					this.threads);
+			Connection connection = new Connection(new HostAndPort("localhost", server.getLocalPort()),
+					DefaultJedisClientConfig.builder()
+						.clientSetInfoConfig(ClientSetInfoConfig.DISABLED)
+						.socketTimeoutMillis((int) Patience.COMMAND.toMillis())
+						.build());
+			JedisLink link = new JedisLink(connection, connection::disconnect, Patience.COMMAND, () -> true);
+			// Larger than what is kept before it is sent.
+			Command large = Command.of(Verb.SET, KEY, new byte[9_000]);
+			link.send(GET);
+			link.send(large);
+			Patience.await(closed, "the end of the connection");
+			Patience.get(refusing, "the server");
+			Throwable failure = null;
+			for (int i = 0; failure == null && i < 1_000; i++) {
+				failure = catchThrowable(() -> link.send(large));
+			}
+			assertThat(failure).isNotNull();
+			assertThat(RedisRefusal.of((RuntimeException) failure)).isNull();
+		}
+	}
+
+	private static void refuseTheFirst(ServerSocket server, CountDownLatch closed) {
+		try (Socket socket = server.accept()) {
+			socket.getInputStream().readNBytes(8_100);
+			socket.getOutputStream().write(KeyNames.bytes("-READONLY You can't write\r\n+OK\r\n"));
+			socket.getOutputStream().flush();
+		}
+		catch (IOException ex) {
+			throw new IllegalStateException(ex);
+		}
+		finally {
+			closed.countDown();
+		}
+	}
+
+	private static String text(Lane lane, Command command) {
+		return KeyNames.text((byte[]) Objects.requireNonNull(lane.run((link) -> link.call(command))));
+	}
+
+}

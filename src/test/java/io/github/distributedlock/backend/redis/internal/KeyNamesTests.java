@@ -1,0 +1,160 @@
+package io.github.distributedlock.backend.redis.internal;
+
+import java.nio.charset.StandardCharsets;
+import java.util.HashMap;
+import java.util.Map;
+import java.util.Random;
+
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatIllegalArgumentException;
+
+/**
+ * Tests for {@link KeyNames}. The random ones have fixed seeds, so a failure repeats.
+ */
+class KeyNamesTests {
+
+	private static final String[] NASTY = { "{", "}", "{}", "%", "%7B", "%25", ":", "::", ":{", "a", "b", "}:{", "lock",
+			"-waiters", "-alive", "-fence", "lock-waiters:{", "\u00e9", "\ud83d\ude00", "\ud83d", "\ude00", "?",
+			"%ud83d", " ", "\n", "\0", "*" };
+
+	private final KeyNames names = new KeyNames("lock");
+
+	@Test
+	void namesAreThoseOfTheManual() {
+		assertThat(text(this.names.lock("stock:1"))).isEqualTo("lock:{stock:1}");
+		assertThat(text(this.names.waiters("stock:1"))).isEqualTo("lock-waiters:{stock:1}");
+		assertThat(this.names.channels() + "app@host/1#ab").isEqualTo("lock-wake:app@host/1#ab");
+	}
+
+	@Test
+	void aKeyWithATagOfItsOwnKeepsIt() {
+		assertThat(text(this.names.lock("{user1}:cart"))).isEqualTo("lock::{user1}:cart");
+		assertThat(text(this.names.waiters("{user1}:cart"))).isEqualTo("lock-waiters::{user1}:cart");
+		assertThat(slot(this.names.lock("{user1}:cart"))).isEqualTo(slot(bytes("user1")));
+	}
+
+	@Test
+	void bracesWithoutATagAreEscaped() {
+		assertThat(text(this.names.lock("a{}b"))).isEqualTo("lock:{a%7B%7Db}");
+		assertThat(text(this.names.lock("}100%{"))).isEqualTo("lock:{%7D100%25%7B}");
+	}
+
+	@Test
+	void aKeyIsNotTheSameKeyInBraces() {
+		assertThat(this.names.lock("a")).isNotEqualTo(this.names.lock("{a}"));
+		assertThat(text(this.names.lock("a:{b}"))).isEqualTo("lock::a:{b}");
+	}
+
+	@Test
+	void noKeyHasTheNameOfACompanion() {
+		assertThat(this.names.lock("-waiters:{a}")).isNotEqualTo(this.names.waiters("a"));
+		assertThat(text(this.names.lock("a-waiters"))).isEqualTo("lock:{a-waiters}");
+	}
+
+	@Test
+	void anEmptyKeyIsRefused() {
+		assertThatIllegalArgumentException().isThrownBy(() -> this.names.lock("")).withMessageContaining("empty");
+	}
+
+	@Test
+	void namesOfRandomKeysAreInjective() {
+		Random random = new Random(20261120);
+		Map<String, String> owners = new HashMap<>();
+		for (int i = 0; i < 40_000; i++) {
+			String key = nasty(random);
+			for (byte[] name : new byte[][] { this.names.lock(key), this.names.waiters(key) }) {
+				// As the server sees it: bytes, and whether it is a lock or a companion.
+				String stored = new String(name, StandardCharsets.ISO_8859_1);
+				String owner = ((name.length == this.names.lock(key).length) ? "lock " : "waiters ") + key;
+				String other = owners.putIfAbsent(stored, owner);
+				assertThat((other != null) ? other : owner).as("who is named %s", stored).isEqualTo(owner);
+			}
+		}
+	}
+
+	@Test
+	void companionsOfRandomKeysShareTheSlot() {
+		Random random = new Random(42);
+		for (int i = 0; i < 20_000; i++) {
+			String key = nasty(random);
+			assertThat(slot(this.names.liveness(key))).as("slot of the liveness for '%s'", key)
+				.isEqualTo(slot(this.names.lock(key)));
+			assertThat(slot(this.names.waiters(key))).as("slot of the waiters of '%s'", key)
+				.isEqualTo(slot(this.names.lock(key)));
+		}
+	}
+
+	@Test
+	void keysSpreadOverTheSlots() {
+		assertThat(java.util.stream.IntStream.range(0, 1000)
+			.map((i) -> slot(this.names.lock("order:" + i)))
+			.distinct()
+			.count()).isGreaterThan(900);
+	}
+
+	@ParameterizedTest
+	@ValueSource(strings = { "", "  ", "lo{ck", "lo}ck", "{lock}", "x-waiters", "x-alive", "x-fence", "x-wake",
+			"x-waiters:", "x-fence:y", "lock:", "a::b", ":" })
+	void aPrefixThatBreaksTheNamesIsRefused(String prefix) {
+		assertThatIllegalArgumentException().isThrownBy(() -> new KeyNames(prefix))
+			.withMessageContaining("key prefix")
+			.withMessageContaining("use a");
+	}
+
+	@Test
+	void theSlotOfTheTestIsThatOfRedis() {
+		assertThat(slot(bytes("123456789"))).isEqualTo(0x31C3);
+		assertThat(slot(bytes("foo{bar}{zap}"))).isEqualTo(slot(bytes("bar")));
+		assertThat(slot(bytes("foo{}{bar}"))).isNotEqualTo(slot(bytes("bar")));
+	}
+
+	private static String nasty(Random random) {
+		StringBuilder key = new StringBuilder();
+		int parts = 1 + random.nextInt(5);
+		for (int i = 0; i < parts; i++) {
+			key.append(NASTY[random.nextInt(NASTY.length)]);
+		}
+		return key.toString();
+	}
+
+	private static int slot(byte[] name) {
+		int from = 0;
+		int to = name.length;
+		int open = indexOf(name, '{', 0);
+		int close = (open >= 0) ? indexOf(name, '}', open + 1) : -1;
+		if (close > open + 1) {
+			from = open + 1;
+			to = close;
+		}
+		int crc = 0;
+		for (int i = from; i < to; i++) {
+			crc ^= (name[i] & 0xff) << 8;
+			for (int bit = 0; bit < 8; bit++) {
+				crc = ((crc & 0x8000) != 0) ? (crc << 1) ^ 0x1021 : crc << 1;
+			}
+		}
+		return (crc & 0xffff) % 16384;
+	}
+
+	private static int indexOf(byte[] name, char character, int from) {
+		for (int i = from; i < name.length; i++) {
+			if (name[i] == character) {
+				return i;
+			}
+		}
+		return -1;
+	}
+
+	private static byte[] bytes(String text) {
+		return text.getBytes(StandardCharsets.UTF_8);
+	}
+
+	private static String text(byte[] bytes) {
+		return new String(bytes, StandardCharsets.UTF_8);
+	}
+
+}

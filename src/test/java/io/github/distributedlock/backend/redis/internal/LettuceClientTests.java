@@ -1,0 +1,97 @@
+package io.github.distributedlock.backend.redis.internal;
+
+import java.util.List;
+import java.util.concurrent.CopyOnWriteArrayList;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicInteger;
+
+import io.github.distributedlock.backend.redis.internal.Command.Verb;
+import io.github.distributedlock.fixtures.Patience;
+import io.github.distributedlock.fixtures.TestRedis;
+import io.lettuce.core.RedisCredentialsProvider;
+import io.lettuce.core.resource.ClientResources;
+import io.lettuce.core.resource.DefaultClientResources;
+import io.netty.util.HashedWheelTimer;
+import io.netty.util.Timeout;
+import io.netty.util.TimerTask;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.extension.RegisterExtension;
+
+import org.springframework.data.redis.connection.RedisClusterConfiguration;
+import org.springframework.data.redis.connection.RedisConfiguration;
+import org.springframework.data.redis.connection.RedisStandaloneConfiguration;
+import org.springframework.data.redis.connection.lettuce.LettuceClientConfiguration;
+import org.springframework.data.redis.connection.lettuce.LettuceConnectionFactory;
+import org.springframework.data.redis.connection.lettuce.RedisCredentialsProviderFactory;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatException;
+
+/**
+ * Tests for {@link LettuceClient}.
+ */
+class LettuceClientTests {
+
+	@RegisterExtension
+	static final TestRedis redis = new TestRedis();
+
+	@Test
+	void aCommandSetsNoTimer() {
+		CountingTimer timer = new CountingTimer();
+		ClientResources resources = DefaultClientResources.builder().timer(timer).build();
+		OwnConnections connections = OwnConnections.derive(application(resources), Patience.COMMAND);
+		Command command = Command.of(Verb.GET, KeyNames.bytes("a"));
+		connections.shared().commands().run((link) -> link.call(command)); // Connects.
+		timer.set.set(0);
+		for (int i = 0; i < 10; i++) {
+			connections.shared().commands().run((link) -> link.call(command));
+		}
+		assertThat(timer.set).hasValue(0);
+		connections.close();
+		Patience.get(resources.shutdown(), "the end of the client's threads");
+		timer.stop();
+	}
+
+	@Test
+	void theCredentialsOfAClusterAreAskedForByItsConfiguration() {
+		List<RedisConfiguration> asked = new CopyOnWriteArrayList<>();
+		RedisClusterConfiguration cluster = new RedisClusterConfiguration(List.of("localhost:" + redis.port()));
+		OwnConnections connections = OwnConnections
+			.derive(new LettuceConnectionFactory(cluster, LettuceClientConfiguration.builder()
+				.redisCredentialsProviderFactory(new RedisCredentialsProviderFactory() {
+
+					@Override
+					public RedisCredentialsProvider createCredentialsProvider(RedisConfiguration configuration) {
+						asked.add(configuration);
+						return RedisCredentialsProviderFactory.super.createCredentialsProvider(configuration);
+					}
+
+				})
+				.build()), Patience.COMMAND);
+		assertThatException().isThrownBy(() -> connections.shared().commands().run((link) -> null))
+			.withStackTraceContaining("cluster support disabled");
+		assertThat(asked).isNotEmpty().containsOnly(cluster);
+		connections.close();
+	}
+
+	private static LettuceConnectionFactory application(ClientResources resources) {
+		LettuceConnectionFactory factory = new LettuceConnectionFactory(
+				new RedisStandaloneConfiguration("localhost", redis.port()),
+				LettuceClientConfiguration.builder().clientResources(resources).build());
+		factory.afterPropertiesSet();
+		return factory;
+	}
+
+	private static final class CountingTimer extends HashedWheelTimer {
+
+		private final AtomicInteger set = new AtomicInteger();
+
+		@Override
+		public Timeout newTimeout(TimerTask task, long delay, TimeUnit unit) {
+			this.set.incrementAndGet();
+			return super.newTimeout(task, delay, unit);
+		}
+
+	}
+
+}

@@ -1,0 +1,41 @@
+package io.github.distributedlock.backend.redis.internal;
+
+import io.lettuce.core.codec.ByteArrayCodec;
+import io.lettuce.core.protocol.CommandArgs;
+import io.lettuce.core.protocol.CommandType;
+import io.netty.buffer.ByteBuf;
+import io.netty.buffer.ByteBufUtil;
+import io.netty.buffer.Unpooled;
+import org.junit.jupiter.api.Test;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+/**
+ * Tests for {@link LettuceCommand}.
+ */
+class LettuceCommandTests {
+
+	private final LettuceCommand command = new LettuceCommand(CommandType.GET,
+			new CommandArgs<>(ByteArrayCodec.INSTANCE).addKey(KeyNames.bytes("k")));
+
+	@Test
+	void whatWasGivenUpIsNotSent() {
+		assertThat(this.command.giveUp()).isTrue();
+		assertThat(sent()).contains("PING").doesNotContain("GET");
+		assertThat(this.command.giveUp()).isTrue();
+	}
+
+	@Test
+	void whatWasSentIsNotGivenUpAndMayBeRedirected() {
+		assertThat(sent()).contains("GET");
+		assertThat(this.command.giveUp()).isFalse();
+		assertThat(sent()).contains("GET");
+	}
+
+	private String sent() {
+		ByteBuf buffer = Unpooled.buffer();
+		this.command.encode(buffer);
+		return KeyNames.text(ByteBufUtil.getBytes(buffer));
+	}
+
+}

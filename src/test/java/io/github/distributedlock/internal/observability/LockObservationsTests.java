@@ -1,0 +1,306 @@
+package io.github.distributedlock.internal.observability;
+
+import java.time.Duration;
+import java.util.List;
+import java.util.concurrent.CancellationException;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.TimeUnit;
+import java.util.function.Consumer;
+
+import io.github.distributedlock.LockHandle;
+import io.github.distributedlock.LockMode;
+import io.github.distributedlock.LockNotAcquiredException;
+import io.github.distributedlock.LockRequest;
+import io.github.distributedlock.WaitObserver;
+import io.github.distributedlock.backend.memory.InMemoryLockBackend;
+import io.github.distributedlock.engine.LockEngine;
+import io.github.distributedlock.fixtures.Allocations;
+import io.github.distributedlock.fixtures.Patience;
+import io.micrometer.core.instrument.observation.DefaultMeterObservationHandler;
+import io.micrometer.core.instrument.simple.SimpleMeterRegistry;
+import io.micrometer.observation.Observation;
+import io.micrometer.observation.Observation.Scope;
+import io.micrometer.observation.ObservationHandler;
+import io.micrometer.observation.ObservationRegistry;
+import io.micrometer.observation.tck.TestObservationRegistry;
+import io.micrometer.observation.tck.TestObservationRegistryAssert;
+import org.assertj.core.data.Offset;
+import org.awaitility.Awaitility;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Test;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+/**
+ * Tests for {@link LockObservations}.
+ */
+class LockObservationsTests {
+
+	private static final String NAME = "distributed.lock.wait";
+
+	private final TestObservationRegistry registry = TestObservationRegistry.create();
+
+	private final InMemoryLockBackend store = new InMemoryLockBackend();
+
+	private final LockEngine engine = engine(this.registry);
+
+	private final LockEngine other = LockEngine.builder(this.store).build();
+
+	private LockEngine engine(ObservationRegistry registry) {
+		return LockEngine.builder(this.store).waitObserver(new LockObservations(registry)).build();
+	}
+
+	@AfterEach
+	void close() {
+		this.engine.close();
+		this.other.close();
+	}
+
+	@Test
+	void observeAWaitThatEndsWithTheLock() {
+		this.engine.acquire(LockRequest.of("a", "b").name("sale").mode(LockMode.EXCLUSIVE)).close();
+		observed().hasBeenStopped()
+			.hasContextualNameEqualTo("lock sale")
+			.hasLowCardinalityKeyValue("name", "sale")
+			.hasLowCardinalityKeyValue("mode", "exclusive")
+			.hasLowCardinalityKeyValue("outcome", "acquired")
+			.hasHighCardinalityKeyValue("key", "a,b")
+			.doesNotHaveHighCardinalityKeyValueWithKey("holder")
+			.doesNotHaveError();
+	}
+
+	@Test
+	void sayThatARequestWasShared() {
+		this.engine.acquire(LockRequest.of("k").mode(LockMode.SHARED)).close();
+		observed().hasLowCardinalityKeyValue("mode", "shared");
+	}
+
+	@Test
+	void sayWhichHolderARequestHasWaitedFor() throws Exception {
+		LockHandle handle = this.other.acquire("k");
+		CompletableFuture<LockHandle> waiting = this.engine
+			.acquireAsync(LockRequest.of("k").waitTime(Duration.ofMinutes(1)));
+		Awaitility.await("the request waits")
+			.atMost(Patience.PATIENCE)
+			.until(() -> !this.engine.inspect("k").waiters().isEmpty());
+		handle.close();
+		waiting.get(Patience.PATIENCE.toSeconds(), TimeUnit.SECONDS).close();
+		observed().hasBeenStopped()
+			.hasLowCardinalityKeyValue("outcome", "acquired")
+			.hasHighCardinalityKeyValue("holder", handle.owner());
+	}
+
+	@Test
+	void observeAWaitThatEndsWithoutTheLock() {
+		try (LockHandle handle = this.other.acquire("k")) {
+			assertThat(this.engine.tryAcquire(LockRequest.of("k").name("sale"))).isEmpty();
+			observed().hasBeenStopped()
+				.hasLowCardinalityKeyValue("outcome", "busy")
+				.hasHighCardinalityKeyValue("holder", handle.owner())
+				.doesNotHaveError();
+		}
+	}
+
+	@Test
+	void observeAWaitThatFails() {
+		this.engine.stop();
+		assertThatExceptionOfType(RuntimeException.class).isThrownBy(() -> this.engine.acquire("k"));
+		observed().hasBeenStopped().hasLowCardinalityKeyValue("outcome", "failed").hasError();
+	}
+
+	@Test
+	void observeAWaitWithoutAThreadThatFails() {
+		this.engine.stop();
+		assertThat(this.engine.acquireAsync(LockRequest.of("k"))).failsWithin(Patience.PATIENCE);
+		observed().hasBeenStopped().hasLowCardinalityKeyValue("outcome", "failed").hasError();
+	}
+
+	@Test
+	void observeAWaitWithoutAThread() throws Exception {
+		try (LockHandle handle = this.engine.acquireAsync(LockRequest.of("k").name("sale"))
+			.get(Patience.PATIENCE.toSeconds(), TimeUnit.SECONDS)) {
+			observed().hasBeenStopped()
+				.hasLowCardinalityKeyValue("outcome", "acquired")
+				.hasHighCardinalityKeyValue("key", "k");
+		}
+	}
+
+	@Test
+	void observeABusyKeyWithoutAThread() {
+		try (LockHandle handle = this.other.acquire("k")) {
+			assertThat(this.engine.tryAcquireAsync(LockRequest.of("k"))).succeedsWithin(Patience.PATIENCE)
+				.satisfies((none) -> assertThat(none).isEmpty());
+			observed().hasBeenStopped()
+				.hasLowCardinalityKeyValue("outcome", "busy")
+				.hasHighCardinalityKeyValue("holder", handle.owner());
+		}
+	}
+
+	@Test
+	void observeAWaitThatIsCancelled() {
+		try (LockHandle handle = this.other.acquire("k")) {
+			CompletableFuture<LockHandle> waiting = this.engine
+				.acquireAsync(LockRequest.of("k").waitTime(Duration.ofMinutes(1)));
+			waiting.cancel(false);
+			Awaitility.await("the wait has ended")
+				.atMost(Patience.PATIENCE)
+				.untilAsserted(() -> observed().hasBeenStopped());
+			observed().hasLowCardinalityKeyValue("outcome", "failed")
+				.thenError()
+				.isInstanceOf(CancellationException.class);
+		}
+	}
+
+	@Test
+	void belongToTheTraceOfTheThreadThatAsks() {
+		Observation request = Observation.start("request", this.registry);
+		try (Scope scope = request.openScope()) {
+			this.engine.acquire("k").close();
+		}
+		request.stop();
+		observed().hasParentObservationEqualTo(request);
+	}
+
+	@Test
+	void belongToTheTraceOfTheThreadThatAsksAndDoesNotWait() throws Exception {
+		Observation request = Observation.start("request", this.registry);
+		CompletableFuture<LockHandle> acquiring;
+		try (Scope scope = request.openScope()) {
+			acquiring = this.engine.acquireAsync(LockRequest.of("k"));
+		}
+		request.stop();
+		acquiring.get(Patience.PATIENCE.toSeconds(), TimeUnit.SECONDS).close();
+		observed().hasParentObservationEqualTo(request);
+	}
+
+	@Test
+	void doNotObserveReentry() {
+		try (LockHandle outer = this.engine.acquire("k"); LockHandle inner = this.engine.acquire("k")) {
+			TestObservationRegistryAssert.assertThat(this.registry).hasNumberOfObservationsWithNameEqualTo(NAME, 1);
+		}
+	}
+
+	@Test
+	void makeNothingWithoutARegistry() {
+		LockRequest request = LockRequest.of("k");
+		for (ObservationRegistry noop : List.of(ObservationRegistry.NOOP, ObservationRegistry.create())) {
+			LockObservations observations = new LockObservations(noop);
+			assertThat(observations.begins(request)).isNull();
+			assertThat(Allocations.perCall(() -> observations.begins(request))).isZero();
+		}
+	}
+
+	@Test
+	void makeOnlyAContextIfTheyAreSwitchedOff() {
+		this.registry.observationConfig().observationPredicate((name, context) -> !name.startsWith("distributed.lock"));
+		LockObservations observations = new LockObservations(this.registry);
+		LockRequest request = LockRequest.of("k");
+		assertThat(observations.begins(request)).isNull();
+		long context = Allocations
+			.perCall(() -> Observation.createNotStarted(NAME, Observation.Context::new, this.registry));
+		assertThat(Allocations.perCall(() -> observations.begins(request))).isCloseTo(context, Offset.offset(32L));
+		this.engine.acquire("k").close();
+		TestObservationRegistryAssert.assertThat(this.registry).doesNotHaveAnyObservation();
+	}
+
+	@Test
+	void haveNamesThatNoMeterOfOursHas() {
+		SimpleMeterRegistry meters = new SimpleMeterRegistry();
+		LockMeters lockMeters = new LockMeters(meters);
+		lockMeters.expect(LockRequest.of("k").name("sale"));
+		lockMeters.observe(this, (none) -> 0, (none) -> 0, (none) -> 0, (none) -> 0);
+		SimpleMeterRegistry observed = new SimpleMeterRegistry();
+		this.registry.observationConfig().observationHandler(new DefaultMeterObservationHandler(observed));
+		this.engine.acquire("k").close();
+		assertThat(names(observed)).contains(NAME).doesNotContainAnyElementsOf(names(meters));
+	}
+
+	private static List<String> names(SimpleMeterRegistry registry) {
+		return registry.getMeters().stream().map((meter) -> meter.getId().getName()).toList();
+	}
+
+	@Test
+	void makeAsManyMetersOfManyKeysAsOfOne() {
+		SimpleMeterRegistry meters = new SimpleMeterRegistry();
+		ObservationRegistry registry = ObservationRegistry.create();
+		registry.observationConfig().observationHandler(new DefaultMeterObservationHandler(meters));
+		try (LockEngine engine = engine(registry)) {
+			engine.acquire(LockRequest.of("k").name("sale")).close();
+			int few = meters.getMeters().size();
+			assertThat(few).isPositive();
+			for (int i = 0; i < 10_000; i++) {
+				engine.acquire(LockRequest.of("k" + i).name("sale")).close();
+			}
+			assertThat(meters.getMeters()).hasSize(few);
+			assertThat(meters.get(NAME).tag("outcome", "acquired").timer().count()).isEqualTo(10_001);
+		}
+	}
+
+	private TestObservationRegistryAssert.TestObservationRegistryAssertReturningObservationContextAssert observed() {
+		return TestObservationRegistryAssert.assertThat(this.registry).hasObservationWithNameEqualTo(NAME).that();
+	}
+
+	@Test
+	void endWhatAHandlerHasBegunIfAnotherFailsAtTheBegin() {
+		assertThat(active((handler) -> handler.failsAtTheBegin = true)).isZero();
+	}
+
+	@Test
+	void endWhatAHandlerHasBegunIfAnotherFailsAtAnError() {
+		assertThat(active((handler) -> handler.failsAtAnError = true)).isZero();
+	}
+
+	/**
+	 * How many waits Micrometer takes for active after one that has failed.
+	 */
+	private static int active(Consumer<Failing> how) {
+		SimpleMeterRegistry meters = new SimpleMeterRegistry();
+		Failing failing = new Failing();
+		how.accept(failing);
+		ObservationRegistry registry = ObservationRegistry.create();
+		registry.observationConfig()
+			.observationHandler(new DefaultMeterObservationHandler(meters))
+			.observationHandler(failing);
+		LockObservations observations = new LockObservations(registry);
+		assertThatThrownBy(() -> {
+			WaitObserver.Observed observed = observations.begins(LockRequest.of("k"));
+			assertThat(meters.get(NAME + ".active").longTaskTimer().activeTasks()).isOne();
+			observed.failed(new IllegalStateException("of the store"));
+		}).hasMessage("of a handler");
+		assertThat(meters.get(NAME).timers())
+			.allSatisfy((timer) -> assertThat(timer.getId().getTag("outcome")).isEqualTo("failed"));
+		return meters.get(NAME + ".active").longTaskTimer().activeTasks();
+	}
+
+	private static final class Failing implements ObservationHandler<Observation.Context> {
+
+		private boolean failsAtTheBegin;
+
+		private boolean failsAtAnError;
+
+		@Override
+		public void onStart(Observation.Context context) {
+			failIf(this.failsAtTheBegin);
+		}
+
+		@Override
+		public void onError(Observation.Context context) {
+			failIf(this.failsAtAnError);
+		}
+
+		@Override
+		public boolean supportsContext(Observation.Context context) {
+			return true;
+		}
+
+		private static void failIf(boolean fails) {
+			if (fails) {
+				throw new IllegalStateException("of a handler");
+			}
+		}
+
+	}
+
+}
