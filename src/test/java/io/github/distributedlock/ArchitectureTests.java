@@ -1,6 +1,8 @@
 package io.github.distributedlock;
 
 import java.io.IOException;
+import java.lang.reflect.Method;
+import java.lang.reflect.Modifier;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.EnumSet;
@@ -27,6 +29,7 @@ import io.github.distributedlock.backend.LockFeature;
 import io.github.distributedlock.internal.DurationRange;
 import io.github.distributedlock.internal.InterruptExecutor;
 import org.jspecify.annotations.NullMarked;
+import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
 
 import static com.tngtech.archunit.lang.syntax.ArchRuleDefinition.classes;
@@ -222,6 +225,33 @@ class ArchitectureTests {
 			.filter((type) -> type.isTopLevelClass() && type.getModifiers().contains(JavaModifier.PUBLIC))
 			.filter((type) -> isApi(type) || !isRoom(type.getPackageName()))
 			.map((type) -> shortName(type.getName()))).containsExactlyInAnyOrderElementsOf(expected);
+	}
+
+	/**
+	 * A method that answers has an Optional. What only carries data is nullable: a
+	 * component of a record, a setting of a request, and all that a store is given or
+	 * gives.
+	 */
+	@Test
+	void absenceHasOneFormForEachKind() {
+		assertThat(LIBRARY.stream()
+			.filter((type) -> isApi(type) && type.getModifiers().contains(JavaModifier.PUBLIC))
+			.map(JavaClass::reflect)
+			.flatMap((type) -> Stream.of(type.getDeclaredMethods()))
+			.filter((method) -> Modifier.isPublic(method.getModifiers()) && !method.isSynthetic())
+			.filter(ArchitectureTests::hasTheOtherForm)
+			.map((method) -> shortName(method.getDeclaringClass().getName()) + "." + method.getName())).isEmpty();
+	}
+
+	private static boolean hasTheOtherForm(Method method) {
+		Class<?> type = method.getDeclaringClass();
+		boolean optional = method.getReturnType().getSimpleName().startsWith("Optional");
+		boolean nullable = method.getAnnotatedReturnType().isAnnotationPresent(Nullable.class);
+		boolean data = Stream.ofNullable(type.getRecordComponents())
+			.flatMap(Stream::of)
+			.anyMatch((component) -> component.getAccessor().equals(method)) || type == LockRequest.class
+				|| type == WaitObserver.class || shortName(type.getPackageName()).startsWith("backend");
+		return data ? optional : nullable;
 	}
 
 	/**

@@ -1,7 +1,6 @@
 package io.github.distributedlock.backend;
 
 import java.time.Duration;
-import java.util.OptionalLong;
 
 import org.jspecify.annotations.Nullable;
 
@@ -14,17 +13,17 @@ import org.jspecify.annotations.Nullable;
  * @param remaining after how long a busy key is free, unless the lease is renewed or the
  * key changes hands; {@code null} if the claim's owner has the key, or the store did not
  * say how long
- * @param fencingToken the fencing token of a fenced claim; empty if the claim is not
- * fenced, or the key is busy
+ * @param fencingToken the fencing token of a fenced claim; {@code null} if the claim is
+ * not fenced, or the key is busy
  * @since 1.0
  */
 public record AcquireResult(boolean acquired, @Nullable Holder holder, @Nullable Duration remaining,
-		OptionalLong fencingToken) {
+		@Nullable Long fencingToken) {
 
 	/**
 	 * The answer that the claim's owner has the key, without a fencing token.
 	 */
-	public static final AcquireResult ACQUIRED = new AcquireResult(true, null, null, OptionalLong.empty());
+	public static final AcquireResult ACQUIRED = new AcquireResult(true, null, null, null);
 
 	/**
 	 * The answer that the key is busy, from a store that did not say in whose favour.
@@ -37,7 +36,7 @@ public record AcquireResult(boolean acquired, @Nullable Holder holder, @Nullable
 	 * @return the answer
 	 */
 	public static AcquireResult fenced(long fencingToken) {
-		return new AcquireResult(true, null, null, OptionalLong.of(fencingToken));
+		return new AcquireResult(true, null, null, fencingToken);
 	}
 
 	/**
@@ -59,7 +58,7 @@ public record AcquireResult(boolean acquired, @Nullable Holder holder, @Nullable
 	 * @return the answer
 	 */
 	public static AcquireResult busy(@Nullable Holder holder, @Nullable Duration remaining) {
-		return new AcquireResult(false, holder, remaining, OptionalLong.empty());
+		return new AcquireResult(false, holder, remaining, null);
 	}
 
 }

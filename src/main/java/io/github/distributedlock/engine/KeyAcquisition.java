@@ -425,7 +425,7 @@ final class KeyAcquisition implements Acquisition {
 		this.entry.key().answered(claim.replaced());
 		this.wait.answered(answer);
 		if (answer.acquired()) {
-			Hold hold = begin(new Lease(sent, claim.lease().toNanos()), sent.nanos(), answer.fencingToken());
+			Hold hold = begin(new Lease(sent, claim.lease().toNanos()), sent.nanos(), token(answer));
 			return (hold != null) ? end(hold, false) : pause();
 		}
 		wakeTicket(answer.holder());
@@ -580,6 +580,11 @@ final class KeyAcquisition implements Acquisition {
 		this.failure = null;
 		this.wait.answered(AcquireResult.ACQUIRED);
 		return begin(lease, now.nanos(), OptionalLong.empty());
+	}
+
+	private static OptionalLong token(AcquireResult answer) {
+		Long token = answer.fencingToken();
+		return (token != null) ? OptionalLong.of(token) : OptionalLong.empty();
 	}
 
 	/**

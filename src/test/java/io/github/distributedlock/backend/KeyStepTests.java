@@ -244,7 +244,7 @@ class KeyStepTests {
 	}
 
 	private long fencingToken(String owner) {
-		long token = this.store.acquire(claim(owner).fenced(true)).fencingToken().orElseThrow();
+		long token = this.store.acquire(claim(owner).fenced(true)).fencingToken();
 		this.store.release("k", owner);
 		return token;
 	}
