@@ -9,7 +9,7 @@
  * any history of holds.
  * <p>
  * Needs the library's own jar and JUnit Jupiter from 5.12 on with its parameterized tests
- * ({@code org.junit.jupiter:junit-jupiter}), and nothing else. Nothing of the library's
+ * ({@code org.junit.jupiter:junit-jupiter}), as its POM says. Nothing of the library's
  * own dependencies is needed beyond what the store needs.
  */
 package io.github.distributedlock.tck;
