@@ -26,6 +26,7 @@ import com.tngtech.archunit.library.dependencies.SliceIdentifier;
 import com.tngtech.archunit.library.dependencies.SlicesRuleDefinition;
 import io.github.distributedlock.backend.LockBackend;
 import io.github.distributedlock.backend.LockFeature;
+import io.github.distributedlock.engine.LockEngine;
 import io.github.distributedlock.internal.DurationRange;
 import io.github.distributedlock.internal.InterruptExecutor;
 import org.jspecify.annotations.NullMarked;
@@ -120,6 +121,27 @@ class ArchitectureTests {
 
 	};
 
+	/**
+	 * The files of the engine. The engine and its builder make each other, and are one.
+	 */
+	private static final SliceAssignment FILES_OF_THE_ENGINE = new SliceAssignment() {
+
+		@Override
+		public SliceIdentifier getIdentifierOf(JavaClass type) {
+			if (!type.getPackageName().equals(ROOT + ".engine")) {
+				return SliceIdentifier.ignore();
+			}
+			String file = type.getName().replaceAll("\\$.*", "");
+			return SliceIdentifier.of(file.endsWith(".LockEngineBuilder") ? LockEngine.class.getName() : file);
+		}
+
+		@Override
+		public String getDescription() {
+			return "files of the engine";
+		}
+
+	};
+
 	// By location, since the tests share the root's name, and each line of Spring Boot
 	// has directories of its own.
 	private static final JavaClasses LIBRARY = new ClassFileImporter()
@@ -133,6 +155,11 @@ class ArchitectureTests {
 	@Test
 	void noPackageNeedsOneThatNeedsIt() {
 		SlicesRuleDefinition.slices().assignedFrom(PACKAGES).should().beFreeOfCycles().check(LIBRARY);
+	}
+
+	@Test
+	void noFileOfTheEngineNeedsOneThatNeedsIt() {
+		SlicesRuleDefinition.slices().assignedFrom(FILES_OF_THE_ENGINE).should().beFreeOfCycles().check(LIBRARY);
 	}
 
 	@Test

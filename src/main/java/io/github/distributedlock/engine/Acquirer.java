@@ -46,13 +46,16 @@ import org.slf4j.LoggerFactory;
  */
 final class Acquirer {
 
-	private static final Logger logger = LoggerFactory.getLogger(LockEngine.class);
+	private static final Logger logger = LoggerFactory.getLogger(Acquirer.class);
 
-	private final Duration leaseTime;
+	/**
+	 * The settings of an engine for its requests.
+	 */
+	record Settings(Duration leaseTime, Duration keepTime, int maxKeyBytes, @Nullable WaitObserver waitObserver,
+			Supplier<UnaryOperator<Runnable>> contextCapture) {
+	}
 
-	private final Duration keepTime;
-
-	private final int maxKeyBytes;
+	private final Settings settings;
 
 	private final Lifecycle lifecycle;
 
@@ -70,27 +73,19 @@ final class Acquirer {
 
 	private final Workers workers;
 
-	private final @Nullable WaitObserver waitObserver;
-
-	private final Supplier<UnaryOperator<Runnable>> contextCapture;
-
 	private final Reentrancy reentrancy;
 
 	private final LongAdder requestsWaiting = new LongAdder();
 
 	private final AtomicBoolean warnedOfExpression = new AtomicBoolean();
 
-	Acquirer(LockEngineBuilder settings, EngineHandle.Factory handles, KeyAcquisition.Factory acquisitions,
-			KeptKeys kept, NodeTasks tasks, Workers workers) {
-		this.contextCapture = settings.contextCapture;
-		this.backend = settings.backend;
-		this.leaseTime = settings.watchdogTimeout;
-		this.keepTime = settings.keepTime;
-		this.maxKeyBytes = settings.maxKeyBytes;
-		this.waitObserver = settings.waitObserver;
+	Acquirer(Settings settings, EngineHandle.Factory handles, KeyAcquisition.Factory acquisitions, KeptKeys kept,
+			NodeTasks tasks, Workers workers) {
+		this.settings = settings;
+		this.backend = acquisitions.backend();
 		this.lifecycle = acquisitions.lifecycle();
 		this.handles = handles;
-		this.reentrancy = Reentrancy.ofThreads(acquisitions.leases());
+		this.reentrancy = Reentrancy.ofThreads(acquisitions.leases(), handles.releaser());
 		this.acquisitions = acquisitions;
 		this.kept = kept;
 		this.leases = acquisitions.leases();
@@ -130,7 +125,7 @@ final class Acquirer {
 			if (interrupted && wait.isAllowed()) {
 				wait.interrupted("before");
 			}
-			wait.beginObservation(this.waitObserver, request);
+			wait.beginObservation(this.settings.waitObserver(), request);
 			handle = acquireFromStore(keys, options, wait);
 			return handle;
 		}
@@ -184,12 +179,12 @@ final class Acquirer {
 
 	void requireNotTooLong(String key) {
 		// No character takes more than three bytes.
-		if (key.length() > this.maxKeyBytes / 3) {
+		if (key.length() > this.settings.maxKeyBytes() / 3) {
 			int bytes = key.getBytes(StandardCharsets.UTF_8).length;
-			if (bytes > this.maxKeyBytes) {
+			if (bytes > this.settings.maxKeyBytes()) {
 				throw new IllegalArgumentException(
 						"Lock key '" + LockException.printable(key.substring(0, Math.min(40, key.length()))) + "…' has "
-								+ bytes + " bytes, but at most " + this.maxKeyBytes
+								+ bytes + " bytes, but at most " + this.settings.maxKeyBytes()
 								+ " are allowed. Lock by an identifier, not by content, or raise the engine's"
 								+ " maxKeyBytes (distributed-lock.max-key-bytes)");
 			}
@@ -217,8 +212,11 @@ final class Acquirer {
 	}
 
 	private HoldOptions options(LockRequest request) {
-		HoldOptions options = HoldOptions.of(request, this.leaseTime, this.keepTime);
-		return (options.keepTime() == 0 || this.kept.canStay()) ? options : options.withoutKeeping();
+		HoldOptions options = HoldOptions.of(request, this.settings.leaseTime());
+		Duration own = request.keepTime();
+		Duration keep = (own != null) ? own : this.settings.keepTime();
+		boolean stays = !keep.isZero() && options.mayStay() && this.kept.canStay();
+		return stays ? options.keeping(keep, this.backend.grantLease()) : options;
 	}
 
 	private @Nullable EngineHandle acquireFromStore(List<String> keys, HoldOptions options, Wait wait)
@@ -299,7 +297,7 @@ final class Acquirer {
 
 	private UnaryOperator<Runnable> captureContext() {
 		try {
-			return this.contextCapture.get();
+			return this.settings.contextCapture().get();
 		}
 		catch (Throwable ex) {
 			Failures.caught(ex, Acquirer::contextOfRequest);
@@ -368,7 +366,8 @@ final class Acquirer {
 
 		private final UnaryOperator<Runnable> inContext;
 
-		private final Reentrancy reentrancy = Reentrancy.ofChain(Binding.chain(), Acquirer.this.leases);
+		private final Reentrancy reentrancy = Reentrancy.ofChain(Binding.chain(), Acquirer.this.leases,
+				Acquirer.this.handles.releaser());
 
 		private @Nullable Acquisition acquisition;
 
@@ -400,7 +399,7 @@ final class Acquirer {
 				return this;
 			}
 			AsyncDriver driver = new AsyncDriver(Acquirer.this.backend, Acquirer.this.tasks, this.wait);
-			this.wait.beginObservation(Acquirer.this.waitObserver, this.options.request());
+			this.wait.beginObservation(Acquirer.this.settings.waitObserver(), this.options.request());
 			try {
 				// Others may complete the future. When the request completes the future,
 				// the driver has ended.

@@ -46,7 +46,7 @@ import org.jspecify.annotations.Nullable;
  * request that has to ask although its time is over, such as for the first time, stands
  * in line for a while longer.
  */
-final class AsyncDriver implements Runnable {
+final class AsyncDriver implements Runnable, Wait.Driver {
 
 	private enum State {
 
@@ -176,10 +176,8 @@ final class AsyncDriver implements Runnable {
 		advanceHere();
 	}
 
-	/**
-	 * Wakes the request, since the signal that the request waits for may be there.
-	 */
-	void wake() {
+	@Override
+	public void wake() {
 		for (State now = this.state; now == State.SUSPENDED || now == State.RUNS; now = this.state) {
 			if (STATE.compareAndSet(this, now, (now == State.RUNS) ? State.WOKEN : State.DUE)) {
 				if (now == State.SUSPENDED) {

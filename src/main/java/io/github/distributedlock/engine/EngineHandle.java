@@ -34,7 +34,7 @@ import org.slf4j.LoggerFactory;
  * does, and only while the handle is open; the action is taken from the queue before the
  * action is started.
  */
-final class EngineHandle implements LockHandle, Hold.Attached {
+final class EngineHandle implements LockHandle, Hold.Attached, Lifecycle.Handle {
 
 	private static final Logger logger = LoggerFactory.getLogger(EngineHandle.class);
 
@@ -66,7 +66,7 @@ final class EngineHandle implements LockHandle, Hold.Attached {
 	/**
 	 * The call that ends with the handle.
 	 */
-	private final Wait call;
+	private final Object call;
 
 	/**
 	 * Cancels the warning that the handle is held too long.
@@ -78,7 +78,7 @@ final class EngineHandle implements LockHandle, Hold.Attached {
 	 */
 	private volatile @Nullable Binding binding;
 
-	private EngineHandle(List<Hold> holds, List<String> keys, LockMode mode, Wait call, Factory engine) {
+	private EngineHandle(List<Hold> holds, List<String> keys, LockMode mode, Object call, Factory engine) {
 		this.holds = holds;
 		this.keys = keys;
 		this.mode = mode;
@@ -97,10 +97,8 @@ final class EngineHandle implements LockHandle, Hold.Attached {
 		return this.engine.leases == leases;
 	}
 
-	/**
-	 * Returns the call that ends with the handle.
-	 */
-	Wait call() {
+	@Override
+	public Object call() {
 		return this.call;
 	}
 
@@ -230,10 +228,8 @@ final class EngineHandle implements LockHandle, Hold.Attached {
 		this.engine.lifecycle.lost(this);
 	}
 
-	/**
-	 * Takes this handle away from the thread that the handle is bound to.
-	 */
-	void unbind() {
+	@Override
+	public void unbind() {
 		Binding binding = this.binding;
 		if (binding != null) {
 			binding.close();
@@ -257,11 +253,11 @@ final class EngineHandle implements LockHandle, Hold.Attached {
 		}
 		try {
 			List<Hold> ended = exitHolds();
-			boolean held = this.engine.leases.releaser().release(ended);
+			boolean held = this.engine.releaser.release(ended);
 			if (ended.size() == this.holds.size()) {
 				return held;
 			}
-			this.engine.leases.releaser().downgrade(beginDowngrades());
+			this.engine.releaser.downgrade(beginDowngrades());
 			return this.holds.stream().filter((hold) -> !hold.isLeft()).allMatch(this.engine.leases::isStillHeld)
 					&& held;
 		}
@@ -281,14 +277,13 @@ final class EngineHandle implements LockHandle, Hold.Attached {
 			return CompletableFuture.completedFuture(null);
 		}
 		List<Hold> ended = exitHolds();
-		this.engine.leases.releaser()
-			.downgradeAsync((ended.size() < this.holds.size()) ? beginDowngrades() : List.of());
-		return this.engine.leases.releaser().releaseAsync(ended, () -> this.engine.lifecycle.end(this.call));
+		this.engine.releaser.downgradeAsync((ended.size() < this.holds.size()) ? beginDowngrades() : List.of());
+		return this.engine.releaser.releaseAsync(ended, () -> this.engine.lifecycle.end(this.call));
 	}
 
 	@Override
 	public void undo() {
-		undo(this.engine.leases.releaser()::undoAsync);
+		undo(this.engine.releaser::undoAsync);
 	}
 
 	/**
@@ -364,7 +359,7 @@ final class EngineHandle implements LockHandle, Hold.Attached {
 	 * @param warnedOfThread whether a warning of a handle that another thread closes was
 	 * logged
 	 */
-	record Factory(Lifecycle lifecycle, Leases leases, Workers workers, EngineTime time,
+	record Factory(Lifecycle lifecycle, Leases leases, Releaser releaser, Workers workers, EngineTime time,
 			@Nullable Duration warnHeldAfter, AtomicBoolean warnedOfThread) {
 
 		/**
@@ -372,7 +367,7 @@ final class EngineHandle implements LockHandle, Hold.Attached {
 		 * @param detached whether the handle is not bound to the calling thread
 		 * @param call the call that ends with the handle
 		 */
-		EngineHandle open(List<Hold> holds, List<String> keys, LockMode mode, boolean detached, Wait call) {
+		EngineHandle open(List<Hold> holds, List<String> keys, LockMode mode, boolean detached, Object call) {
 			EngineHandle handle = new EngineHandle(holds, keys, mode, call, this);
 			if (!detached) {
 				handle.binding = Binding.bind(handle);

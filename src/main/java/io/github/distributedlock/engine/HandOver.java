@@ -98,7 +98,7 @@ record HandOver(LockBackend backend, Leases leases, EngineTime time, long slice,
 					: this.backend.pass(ownership.owner(), claim, yields);
 			answered = true;
 			if (!passing.owned()) {
-				this.leases.discoveredAtRelease(ownership.hold());
+				this.leases.discoveredAtRelease(ownership, ownership.hold());
 			}
 			return passing.next();
 		}

@@ -11,6 +11,7 @@ import java.util.Set;
 
 import io.github.distributedlock.EngineSnapshot;
 import io.github.distributedlock.LockMode;
+import io.github.distributedlock.LockRequest;
 import io.github.distributedlock.ReleaseOn;
 import io.github.distributedlock.engine.Lease.Moment;
 import org.jspecify.annotations.Nullable;
@@ -26,7 +27,7 @@ import org.jspecify.annotations.Nullable;
  * shared from then on: before the store is told, so that no thread re-enters exclusively
  * what others may share. Safe for use by many threads.
  */
-final class Hold implements Ownership.State {
+final class Hold implements Ownership.Possession {
 
 	/**
 	 * A handle, or a request that collects its keys, which is to hear of the loss of a
@@ -148,6 +149,16 @@ final class Hold implements Ownership.State {
 		return this.options;
 	}
 
+	@Override
+	public LockRequest request() {
+		return this.options.request();
+	}
+
+	@Override
+	public LockMode mode() {
+		return isShared() ? LockMode.SHARED : this.options.mode();
+	}
+
 	Ownership ownership() {
 		return this.ownership;
 	}
@@ -164,10 +175,8 @@ final class Hold implements Ownership.State {
 		return this.entry.handOver(this);
 	}
 
-	/**
-	 * Leaves the local queue, since the hold has ended.
-	 */
-	void leaveQueue() {
+	@Override
+	public void leaveQueue() {
 		this.entry.leave();
 	}
 
@@ -183,7 +192,8 @@ final class Hold implements Ownership.State {
 		return this.ownership.lease();
 	}
 
-	Duration held() {
+	@Override
+	public Duration held() {
 		return Duration.ofNanos(nanosHeld());
 	}
 
@@ -295,11 +305,8 @@ final class Hold implements Ownership.State {
 		return begins;
 	}
 
-	/**
-	 * Returns whether the last handle is closed, so that the hold is about to be
-	 * released.
-	 */
-	boolean isLeft() {
+	@Override
+	public boolean isLeft() {
 		return this.depth == 0;
 	}
 
@@ -323,6 +330,11 @@ final class Hold implements Ownership.State {
 		}
 	}
 
+	@Override
+	public void lost() {
+		handles().forEach(Attached::lost);
+	}
+
 	synchronized List<Attached> handles() {
 		List<Attached> handles = new ArrayList<>(this.others);
 		if (this.handle != null) {
@@ -342,9 +354,9 @@ final class Hold implements Ownership.State {
 			.map(Thread::getName)
 			.findFirst()
 			.orElse(null);
-		return new EngineSnapshot.Hold(key(), owner(), this.options.request().name(), this.ownership.mode(),
-				this.options.request().permits(), Duration.ofNanos(Math.max(0, lease().left(now))),
-				Instant.ofEpochSecond(0, this.sinceWall), held(), this.ownership.renewals(), thread,
+		return new EngineSnapshot.Hold(key(), owner(), request().name(), mode(), request().permits(),
+				Duration.ofNanos(Math.max(0, lease().left(now))), Instant.ofEpochSecond(0, this.sinceWall), held(),
+				this.ownership.renewals(), thread,
 				this.fencingToken.isPresent() ? this.fencingToken.getAsLong() : null);
 	}
 

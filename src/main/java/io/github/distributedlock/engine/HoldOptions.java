@@ -17,30 +17,46 @@ import org.jspecify.annotations.Nullable;
  *
  * @param request the request
  * @param leaseTime the length of a lease
+ * @param claimedLease the lease to ask for at first: a short one if the key may stay
  * @param keepTime for how long the key stays here when no request uses the key, 0 if the
  * key does not stay
  */
-record HoldOptions(LockRequest request, Duration leaseTime, long keepTime) {
+record HoldOptions(LockRequest request, Duration leaseTime, Duration claimedLease, long keepTime) {
 
-	static HoldOptions of(LockRequest request, Duration defaultLease, Duration defaultKeep) {
+	static HoldOptions of(LockRequest request, Duration defaultLease) {
 		Duration fixed = request.leaseTime();
 		Duration lease = (fixed != null) ? fixed : defaultLease;
 		Duration longest = request.maxHoldTime();
 		if (longest != null && longest.compareTo(lease) < 0) {
 			lease = longest;
 		}
-		HoldOptions options = new HoldOptions(request, lease.truncatedTo(ChronoUnit.MILLIS), 0);
-		Duration own = request.keepTime();
-		Duration keep = (own != null) ? own : defaultKeep;
-		boolean keeps = !keep.isZero() && options.granted() && !options.fair() && longest == null;
-		return keeps ? new HoldOptions(request, options.leaseTime, keep.toNanos()) : options;
+		Duration whole = lease.truncatedTo(ChronoUnit.MILLIS);
+		return new HoldOptions(request, whole, whole, 0);
 	}
 
 	/**
-	 * Returns the same options, except that the key does not stay here.
+	 * Returns the same options, except that the key stays here for a while.
+	 * @param shortLease the lease of a key that stays
 	 */
-	HoldOptions withoutKeeping() {
-		return new HoldOptions(this.request, this.leaseTime, 0);
+	HoldOptions keeping(Duration keepTime, Duration shortLease) {
+		boolean isShorter = shortLease.compareTo(this.leaseTime) < 0;
+		return new HoldOptions(this.request, this.leaseTime, isShorter ? shortLease : this.leaseTime,
+				keepTime.toNanos());
+	}
+
+	/**
+	 * Returns whether the key may stay here when no request uses the key: the store has
+	 * to tell nothing about the next hold, and the ownership may outlast a hold.
+	 */
+	boolean mayStay() {
+		return granted() && !fair() && this.request.maxHoldTime() == null;
+	}
+
+	/**
+	 * Returns whether the key stays here, so that others ask its owner for the key.
+	 */
+	boolean stays() {
+		return this.keepTime > 0;
 	}
 
 	/**
@@ -138,7 +154,7 @@ record HoldOptions(LockRequest request, Duration leaseTime, long keepTime) {
 	 * @param instance the waiter that this JVM's exclusive requests are in the store
 	 */
 	Claim claim(String key, String owner, Waiter instance) {
-		return Claim.of(key, owner, instance, this.leaseTime)
+		return Claim.of(key, owner, instance, this.claimedLease)
 			.mode(mode())
 			.permits(permits())
 			.fair(fair())

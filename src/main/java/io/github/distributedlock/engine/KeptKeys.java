@@ -10,7 +10,6 @@ import java.util.concurrent.atomic.AtomicIntegerArray;
 import io.github.distributedlock.LockException;
 import io.github.distributedlock.backend.LockBackend;
 import io.github.distributedlock.backend.LockFeature;
-import io.github.distributedlock.engine.LocalKey.QueueKey;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -150,7 +149,7 @@ final class KeptKeys implements LocalKey.Keeper {
 	public boolean mayKeep(Ownership ownership, boolean stays) {
 		return this.open && this.time.nanoTime() - ownership.sliceStart() < ownership.keepTime()
 				&& ownership.lease().nanos() <= ownership.claim().lease().toNanos()
-				&& (stays || (!pauses(ownership) && canStay() && hears()));
+				&& (stays || (!pauses(ownership) && hears()));
 	}
 
 	private boolean pauses(Ownership ownership) {
@@ -401,7 +400,7 @@ final class KeptKeys implements LocalKey.Keeper {
 				leave(owned != null);
 			}
 			if (owned != null && !owned) {
-				KeptKeys.this.leases.discoveredAtRelease(this.ownership.hold());
+				KeptKeys.this.leases.discoveredAtRelease(this.ownership, this.ownership.hold());
 			}
 		}
 

@@ -11,13 +11,10 @@ import io.github.distributedlock.LockBackendException;
 import io.github.distributedlock.LockException;
 import io.github.distributedlock.backend.AcquireResult;
 import io.github.distributedlock.backend.Claim;
-import io.github.distributedlock.backend.Holder;
 import io.github.distributedlock.backend.LockBackend;
 import io.github.distributedlock.backend.ReleaseNotification;
-import io.github.distributedlock.backend.Waiter;
 import io.github.distributedlock.engine.LocalKey.Entry;
 import io.github.distributedlock.engine.LocalKey.Loan;
-import io.github.distributedlock.engine.LocalKey.QueueKey;
 import io.github.distributedlock.engine.Lease.Moment;
 import io.github.distributedlock.engine.Wait.Acquisition;
 import org.jspecify.annotations.Nullable;
@@ -156,9 +153,11 @@ final class KeyAcquisition implements Acquisition {
 		this.options = options;
 		this.wait = wait;
 		this.era = era;
-		this.outOfTurn = options.isShared()
-				|| (options.permits() > 1 && !(wait.isAllowed() && engine.queue.isBusy(queueKey)));
-		Loan loan = (options.mayBeHandedOver() && !wait.isAsync()) ? engine.queue.borrow(queueKey) : null;
+		LocalKey present = engine.queue.find(queueKey);
+		boolean willWait = wait.isAllowed()
+				&& (engine.queue.isContended(claim.key()) || (present != null && present.isRegistered()));
+		this.outOfTurn = options.isShared() || (options.permits() > 1 && !willWait);
+		Loan loan = (present != null && options.mayBeHandedOver() && !wait.isAsync()) ? present.borrow() : null;
 		if (loan != null || this.outOfTurn) {
 			// Made before the key is taken. Once the key is taken, nothing may fail until
 			// the hold is kept.
@@ -172,8 +171,11 @@ final class KeyAcquisition implements Acquisition {
 				wait);
 		if (entered == null) {
 			this.entry = engine.queue.beside(queueKey, wait);
-			requireNoFailure(engine.queue.failure(queueKey));
-			wait.busyLocally(engine.queue.holder(queueKey));
+			LocalKey busy = engine.queue.find(queueKey);
+			if (busy != null) {
+				requireNoFailure(busy.failure());
+				wait.busyLocally(busy.holder());
+			}
 			this.ended = true;
 			return;
 		}
@@ -224,7 +226,7 @@ final class KeyAcquisition implements Acquisition {
 		}
 		if (awaited == Awaited.WAKE_UP) {
 			if (signalled) {
-				this.entry.key().forgetWakeUps();
+				local().forgetWakeUps();
 				if (this.failure == null) {
 					polls().restart();
 				}
@@ -252,7 +254,7 @@ final class KeyAcquisition implements Acquisition {
 
 	@Override
 	public Semaphore signal() {
-		return (this.awaited == Awaited.WAKE_UP) ? this.entry.key().wakeUps() : this.entry.nudges();
+		return (this.awaited == Awaited.WAKE_UP) ? local().wakeUps() : this.entry.nudges();
 	}
 
 	@Override
@@ -261,7 +263,7 @@ final class KeyAcquisition implements Acquisition {
 		try {
 			if (failed && this.number > 0) {
 				// The next request or withdrawal takes back what was granted.
-				this.entry.key().gaveUp(this.claim.owner());
+				local().gaveUp(this.claim.owner());
 			}
 			if (failed && this.unsettled) {
 				this.engine.leases.sweeper().cleanUp(this.claim);
@@ -281,6 +283,10 @@ final class KeyAcquisition implements Acquisition {
 		}
 	}
 
+	private LocalKey local() {
+		return this.entry.key();
+	}
+
 	private void requireServed() {
 		this.engine.lifecycle.requireServed(this.era, key());
 	}
@@ -289,7 +295,7 @@ final class KeyAcquisition implements Acquisition {
 	 * Waits for the turn in the local queue, until the time is over.
 	 */
 	private long queueUp() {
-		this.wait.busyLocally(this.engine.queue.holder(this.entry.key().queueKey()));
+		this.wait.busyLocally(local().holder());
 		return awaitTurn();
 	}
 
@@ -317,12 +323,12 @@ final class KeyAcquisition implements Acquisition {
 		}
 		boolean late = !nudged || this.wait.isOver();
 		if (!nudged) {
-			this.wait.busyLocally(this.engine.queue.holder(this.entry.key().queueKey()));
+			this.wait.busyLocally(local().holder());
 		}
 		if (late) {
 			// A request that is late does not wait for a second command of a store that
 			// fails.
-			requireNoFailure(this.entry.key().failure());
+			requireNoFailure(local().failure());
 		}
 		if (!nudged && this.entry.followsWithdrawal() && !this.wait.isBusy()) {
 			throw Failures.notAttempted(key(), "the store has not confirmed in " + Failures.text(this.wait.waited())
@@ -397,7 +403,7 @@ final class KeyAcquisition implements Acquisition {
 		Moment sent = Moment.now(this.engine.time);
 		if (registers()) {
 			Claim claim = nextClaim(sent);
-			this.entry.key().register();
+			local().register();
 			return attempt(sent, claim, null);
 		}
 		return attempt(sent, this.claim, null);
@@ -414,7 +420,7 @@ final class KeyAcquisition implements Acquisition {
 		this.wait.beginAttempt();
 		AcquireResult answer;
 		try {
-			answer = (left != null) ? pass(left, claim, sent) : this.entry.key().isRegistered()
+			answer = (left != null) ? pass(left, claim, sent) : local().isRegistered()
 					? this.engine.backend.acquireOrRegister(claim) : this.engine.backend.acquire(claim);
 		}
 		catch (RuntimeException ex) {
@@ -422,14 +428,13 @@ final class KeyAcquisition implements Acquisition {
 		}
 		this.unsettled = unsettledBefore;
 		this.failure = null;
-		this.entry.key().answered(claim.replaced());
+		local().answered(claim.replaced());
 		this.wait.answered(answer);
 		if (answer.acquired()) {
 			Hold hold = begin(new Lease(sent, claim.lease().toNanos()), sent.nanos(), token(answer));
 			return (hold != null) ? end(hold, false) : pause();
 		}
-		wakeTicket(answer.holder());
-		if (recall(answer.holder()) && !this.wasBusy) {
+		if (this.engine.router.isUnused(this.claim, answer.holder()) && !this.wasBusy) {
 			this.wait.recalls(LONGEST_RECALL);
 		}
 		this.wasBusy = true;
@@ -442,26 +447,12 @@ final class KeyAcquisition implements Acquisition {
 	}
 
 	/**
-	 * Asks an owner that may only keep the key to give the key back. The store asks an
-	 * owner of another JVM, in an attempt that registers. This JVM asks an owner of its
-	 * own, since the store does not know whether the key is used.
-	 * @return whether nobody may be using the key
-	 */
-	private boolean recall(@Nullable Holder holder) {
-		if (holder == null || holder.state() != Holder.State.OWNER || !Claim.isRecallable(holder.name())) {
-			return false;
-		}
-		return !this.engine.instance.is(Claim.instanceOf(holder.name()))
-				|| this.engine.queue.recall(key(), holder.name());
-	}
-
-	/**
 	 * Returns whether the next attempt registers as a waiter. An attempt that registers
 	 * also recognises a grant that was not heard of, and a reservation for a request that
 	 * waited here before. A request that will probably have to wait registers at once.
 	 */
 	private boolean registers() {
-		return this.entry.key().isKnownToStore()
+		return local().isKnownToStore()
 				|| (!this.wait.isOver() && (this.wasBusy || this.unsettled || this.options.fair() || willHaveToWait()));
 	}
 
@@ -490,7 +481,7 @@ final class KeyAcquisition implements Acquisition {
 			claim = claim.number(this.number).grantLease(this.engine.backend.grantLease());
 			this.grantable = new Lease(sent, claim.grantLease().toNanos());
 		}
-		Set<String> unwanted = this.entry.key().unwanted();
+		Set<String> unwanted = local().unwanted();
 		return unwanted.isEmpty() ? claim : claim.replacing(unwanted);
 	}
 
@@ -498,7 +489,7 @@ final class KeyAcquisition implements Acquisition {
 		// Set also if the key is released for a slice and no place is kept: a request
 		// that counts as registered
 		// pauses before the request asks again.
-		this.entry.key().register();
+		local().register();
 		boolean yields = this.engine.handOver.isSliceOver(passing, sent);
 		this.sliceStart = yields ? OptionalLong.empty() : OptionalLong.of(passing.sliceStart());
 		boolean answered = false;
@@ -509,7 +500,7 @@ final class KeyAcquisition implements Acquisition {
 		}
 		finally {
 			if (!answered && claim.number() > 0) {
-				this.entry.key().gaveUp(passing.owner());
+				local().gaveUp(passing.owner());
 			}
 		}
 	}
@@ -522,7 +513,7 @@ final class KeyAcquisition implements Acquisition {
 	private long failed(LockBackendException failure, boolean unsettledBefore) throws InterruptedException {
 		this.failure = failure;
 		if (!Thread.currentThread().isInterrupted()) {
-			this.entry.key().failed(failure); // Else this request alone failed.
+			local().failed(failure); // Else this request alone failed.
 		}
 		if (failure.isWithoutEffect()) {
 			this.unsettled = unsettledBefore;
@@ -542,31 +533,13 @@ final class KeyAcquisition implements Acquisition {
 	}
 
 	/**
-	 * Wakes a fair request of this JVM that the key is reserved for: the notification of
-	 * that request may have got lost, or the request has given up. Also wakes a fair
-	 * request that owns the key and still waits: the answer to that request got lost.
-	 */
-	private void wakeTicket(@Nullable Holder holder) {
-		if (holder != null && !this.engine.instance.findsItself(holder.name())
-				&& this.engine.instance.hasMade(holder.name())) {
-			QueueKey ticket = new QueueKey(key(), Waiter.fair(this.claim.instance(), holder.name()));
-			if (holder.isReservation()) {
-				this.engine.queue.wake(ticket);
-			}
-			else if (holder.state() == Holder.State.OWNER) {
-				this.engine.queue.wakeIfWaiting(ticket);
-			}
-		}
-	}
-
-	/**
 	 * Begins to hold what the store has granted to the last attempt, if the notification
 	 * was heard. The store counts the lease from the grant. The grant came after the
 	 * attempt was sent: otherwise there would have been no claim to grant.
 	 * @return the hold, guarded, or {@code null} if the store is to be asked
 	 */
 	private @Nullable Hold accept() {
-		ReleaseNotification grant = this.entry.key().takeGrant();
+		ReleaseNotification grant = local().takeGrant();
 		Lease lease = this.grantable;
 		if (grant == null || lease == null || grant.number() != this.number
 				|| !this.claim.owner().equals(grant.owner())) {
@@ -618,10 +591,10 @@ final class KeyAcquisition implements Acquisition {
 		takeFromOthers(ownership);
 		Hold hold = this.engine.handOver.begin(ownership, this.entry, this.options, fencingToken);
 		this.engine.queue.acquired(key(), this.wasBusy);
-		if (this.wasBusy && ownership.keepTime() > 0) {
+		if (this.wasBusy && this.options.stays()) {
 			// Others may have asked before this owner got the key, and tell only the
 			// owner that they have found.
-			this.entry.key().recall(ownership.owner());
+			local().recall(ownership.owner());
 		}
 		this.unsettled = unsettledBefore;
 		return hold;
@@ -632,9 +605,9 @@ final class KeyAcquisition implements Acquisition {
 	 * request has the key.
 	 */
 	private void takeFromOthers(Ownership ownership) {
-		Set<String> unwanted = this.entry.key().acquired(ownership.owner());
+		Set<String> unwanted = local().acquired(ownership.owner());
 		if (!unwanted.isEmpty()) { // Else nothing is made, not even an iterator.
-			unwanted.forEach((owner) -> this.engine.leases.sweeper().forget(this.entry.key().queueKey().claim(owner)));
+			unwanted.forEach((owner) -> this.engine.leases.sweeper().forget(local().queueKey().claim(owner)));
 		}
 	}
 
@@ -689,7 +662,7 @@ final class KeyAcquisition implements Acquisition {
 			if (this.failure != null) {
 				return await(Awaited.WAKE_UP, this.wait.untilRetry());
 			}
-			if (this.entry.key().isRegistered()) {
+			if (local().isRegistered()) {
 				return await(Awaited.WAKE_UP, this.entry.isPoller() ? polls().pause(this.wait) : this.wait.left());
 			}
 		}
@@ -699,8 +672,7 @@ final class KeyAcquisition implements Acquisition {
 
 	private long enter() {
 		this.outOfTurn = false;
-		this.entry = Objects
-			.requireNonNull(this.engine.queue.enter(this.entry.key().queueKey(), true, false, this.wait));
+		this.entry = Objects.requireNonNull(this.engine.queue.enter(local().queueKey(), true, false, this.wait));
 		requireServed();
 		return this.entry.wasFirst() ? NEXT_ROUND : queueUp();
 	}
@@ -715,8 +687,8 @@ final class KeyAcquisition implements Acquisition {
 	/**
 	 * Begins the acquisitions of one engine. Safe for use by many threads.
 	 */
-	record Factory(LockBackend backend, Polls.Settings polls, LocalQueue queue, HandOver handOver, Leases leases,
-			Instance instance, Lifecycle lifecycle, EngineTime time) {
+	record Factory(LockBackend backend, Polls.Settings polls, LocalQueue queue, NotificationRouter router,
+			HandOver handOver, Leases leases, Instance instance, Lifecycle lifecycle, EngineTime time) {
 
 		/**
 		 * Begins to acquire a key: enters the local queue, or stands beside the queue.
@@ -724,11 +696,7 @@ final class KeyAcquisition implements Acquisition {
 		 * @param era the era in which the request was made, and served
 		 */
 		KeyAcquisition begin(String key, HoldOptions options, Wait wait, String owner, int era) {
-			Claim claim = options.claim(key, owner, this.instance.exclusive());
-			if (options.keepTime() > 0 && options.leaseTime().compareTo(this.backend.grantLease()) > 0) {
-				claim = claim.lease(this.backend.grantLease());
-			}
-			return new KeyAcquisition(this, claim, options, wait, era);
+			return new KeyAcquisition(this, options.claim(key, owner, this.instance.exclusive()), options, wait, era);
 		}
 
 	}

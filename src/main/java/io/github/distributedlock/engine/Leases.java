@@ -18,6 +18,7 @@ import io.github.distributedlock.backend.LockBackend;
 import io.github.distributedlock.backend.LockBackend.Renewal;
 import io.github.distributedlock.engine.EngineTime.Workers;
 import io.github.distributedlock.engine.Lease.Moment;
+import io.github.distributedlock.engine.Ownership.Possession;
 import io.github.distributedlock.internal.DurationRange;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
@@ -42,7 +43,7 @@ import org.slf4j.LoggerFactory;
  * of its {@link Ownership}, and only that thread reports the loss, to the handles, the
  * listeners and the log.
  */
-final class Leases {
+final class Leases implements Watchdog.Guardian {
 
 	private static final Logger logger = LoggerFactory.getLogger(Leases.class);
 
@@ -55,8 +56,6 @@ final class Leases {
 	private final Sweeper sweeper;
 
 	private final Watchdog watchdog;
-
-	private final Releaser releaser;
 
 	private final ForcedReleases forced;
 
@@ -73,18 +72,14 @@ final class Leases {
 
 	/**
 	 * Creates an empty set of leases.
-	 * @param tasks runs what is done in the background
-	 * @param handsOver whether keys may be handed over inside this JVM
 	 */
-	Leases(LockBackend backend, List<LockListener> listeners, NodeTasks tasks, boolean handsOver, EngineTime time,
-			Workers workers) {
+	Leases(LockBackend backend, List<LockListener> listeners, EngineTime time, Workers workers) {
 		this.backend = backend;
 		this.time = time;
 		this.events = new Events(listeners, workers, time);
 		this.sweeper = new Sweeper(backend, time, workers);
 		this.forced = new ForcedReleases(backend, time);
-		this.watchdog = new Watchdog(backend, this::renewDue, this, time, workers);
-		this.releaser = new Releaser(backend, this, tasks, workers, handsOver);
+		this.watchdog = new Watchdog(backend, this, time, workers);
 	}
 
 	Watchdog watchdog() {
@@ -104,13 +99,6 @@ final class Leases {
 	 */
 	void ifKeptNotRenewed(Runnable action) {
 		this.keptNotRenewed = action;
-	}
-
-	/**
-	 * Returns the releaser of holds.
-	 */
-	Releaser releaser() {
-		return this.releaser;
 	}
 
 	/**
@@ -196,17 +184,18 @@ final class Leases {
 	/**
 	 * Declares a key lost, unless the key is lost or being released already.
 	 */
-	void declare(Ownership ownership, Reason reason) {
+	@Override
+	public void declare(Ownership ownership, Reason reason) {
 		if (!ownership.lose(reason)) {
 			return;
 		}
-		Hold last = ownership.hold();
-		if (last != null && last.isLost()) {
+		Possession last = ownership.hold();
+		if (last != null && ownership.isLostBy(last)) {
 			try {
 				last.leaveQueue();
 			}
 			finally { // The loss is reported even if leaving found no thread.
-				report(last, reason, why(reason, ownership));
+				report(ownership, last, reason);
 			}
 			return;
 		}
@@ -214,7 +203,7 @@ final class Leases {
 			cleanUp(ownership);
 		}
 		if (last != null && ForcedReleases.isGone(reason)) {
-			report(last, reason, why(reason, ownership));
+			report(ownership, last, reason);
 		}
 		else if (ownership.keepTime() > 0) {
 			logger.debug("Lock '{}' of {} was lost while nobody used it: {}", LockException.printable(ownership.key()),
@@ -231,18 +220,14 @@ final class Leases {
 	 * store answered, nothing else is known: no other owner need have taken the key
 	 * before.
 	 */
-	void discoveredAtRelease(@Nullable Hold last) {
-		if (last == null) {
-			return;
+	void discoveredAtRelease(Ownership ownership, @Nullable Possession last) {
+		if (last != null && ownership.isExpired()) {
+			report(ownership, last, ownership.expiryReason(),
+					"its release took longer than what was left of its lease of "
+							+ Failures.text(ownership.lease().nanos()));
 		}
-		Ownership ownership = last.ownership();
-		if (ownership.isExpired()) {
-			report(last, ownership.expiryReason(), "its release took longer than what was left of its lease of "
-					+ Failures.text(ownership.lease().nanos()));
-		}
-		else {
-			Reason reason = this.forced.reason(ownership.owner());
-			report(last, reason, why(reason, ownership));
+		else if (last != null) {
+			report(ownership, last, this.forced.reason(ownership.owner()));
 		}
 	}
 
@@ -260,17 +245,20 @@ final class Leases {
 		return Map.copyOf(this.losses);
 	}
 
-	private void report(Hold hold, Reason reason, String why) {
+	private void report(Ownership ownership, Possession hold, Reason reason) {
+		report(ownership, hold, reason, why(reason, ownership));
+	}
+
+	private void report(Ownership ownership, Possession hold, Reason reason, String why) {
 		Duration held = hold.held();
-		Ownership ownership = hold.ownership();
-		hold.handles().forEach(Hold.Attached::lost); // Before anything that may fail.
+		hold.lost(); // Before anything that may fail.
 		if (ownership.isCollecting()) {
 			warn(ownership, "was lost while its request waited for its other keys, and has to be acquired anew", reason,
 					why);
 			return;
 		}
 		this.losses.merge(reason, 1L, Long::sum);
-		this.events.publishAsync(new LockEvent.Lost(hold.options().request(), hold.key(), hold.owner(), reason, held));
+		this.events.publishAsync(new LockEvent.Lost(hold.request(), ownership.key(), ownership.owner(), reason, held));
 		warn(ownership, "was lost after " + Failures.text(held), reason, why);
 	}
 
@@ -323,7 +311,8 @@ final class Leases {
 	 * Renews the leases that are due on one node, some hundred leases with each command.
 	 * A renewal that fails is tried again.
 	 */
-	void renewDue(List<Ownership> due) {
+	@Override
+	public void renewDue(List<Ownership> due) {
 		batches(due, this.backend.largestBatch()).forEach(this::renewBatch);
 	}
 

@@ -3,6 +3,7 @@ package io.github.distributedlock.engine;
 import java.util.Collections;
 import java.util.List;
 import java.util.Map;
+import java.util.Objects;
 import java.util.Set;
 import java.util.WeakHashMap;
 import java.util.concurrent.CompletableFuture;
@@ -44,7 +45,28 @@ final class Lifecycle {
 	 */
 	private static final int UNTIL_CLOSED = -1;
 
-	private final Set<Wait> calls = ConcurrentHashMap.newKeySet();
+	/**
+	 * A handle that ends with a call.
+	 */
+	interface Handle {
+
+		/**
+		 * Returns the call.
+		 */
+		Object call();
+
+		/**
+		 * Takes the handle away from the thread that the handle is bound to.
+		 */
+		void unbind();
+
+	}
+
+	/**
+	 * The calls that a stop waits for, each with the era in which it began, or in which
+	 * the outermost call began that it began inside of.
+	 */
+	private final Map<Object, Integer> calls = new ConcurrentHashMap<>();
 
 	/**
 	 * The futures of the stops that have not completed, each with the era that the stop
@@ -56,7 +78,7 @@ final class Lifecycle {
 	 * The lost handles. A thread that outlives the application keeps those of them that
 	 * nobody closes.
 	 */
-	private final Set<EngineHandle> lost = Collections.synchronizedSet(Collections.newSetFromMap(new WeakHashMap<>()));
+	private final Set<Handle> lost = Collections.synchronizedSet(Collections.newSetFromMap(new WeakHashMap<>()));
 
 	/**
 	 * The present era. Changed only under this monitor.
@@ -130,14 +152,14 @@ final class Lifecycle {
 	 * Begins a call.
 	 * @param awaited whether a stop waits for the call
 	 */
-	void begin(Wait call, boolean awaited) {
+	void begin(Object call, boolean awaited) {
 		if (awaited) {
 			int now = this.era;
-			call.era = now;
-			this.calls.add(call);
+			this.calls.put(call, now);
 			if (!this.stops.isEmpty()) { // A stop may have begun just now.
-				call.era = outermost();
-				if (call.era != now) {
+				int outermost = outermost();
+				if (outermost != now) {
+					this.calls.put(call, outermost);
 					completeStops();
 				}
 			}
@@ -150,21 +172,21 @@ final class Lifecycle {
 	 */
 	private int outermost() {
 		return Stream.concat(ownHandles(Binding.all()), ownHandles(Binding.chain()))
-			.map(EngineHandle::call)
-			.filter(this.calls::contains)
-			.mapToInt((call) -> call.era)
+			.map((handle) -> this.calls.get(handle.call()))
+			.filter(Objects::nonNull)
 			.reduce(this.era, Math::min);
 	}
 
-	private static Stream<EngineHandle> ownHandles(List<LockHandle> handles) {
-		return handles.stream().filter(EngineHandle.class::isInstance).map(EngineHandle.class::cast);
+	private static Stream<Handle> ownHandles(List<LockHandle> handles) {
+		return handles.stream().filter(Handle.class::isInstance).map(Handle.class::cast);
 	}
 
 	/**
 	 * Ends a call.
 	 */
-	void end(Wait call) {
-		if (this.calls.remove(call) && call.era < this.era) {
+	void end(Object call) {
+		Integer began = this.calls.remove(call);
+		if (began != null && began < this.era) {
 			completeStops();
 		}
 	}
@@ -176,13 +198,13 @@ final class Lifecycle {
 	void forget() {
 		this.calls.clear();
 		completeStops();
-		List.copyOf(this.lost).forEach(EngineHandle::unbind);
+		List.copyOf(this.lost).forEach(Handle::unbind);
 	}
 
 	/**
 	 * Takes note of a lost handle that perhaps nobody will close.
 	 */
-	void lost(EngineHandle handle) {
+	void lost(Handle handle) {
 		this.lost.add(handle);
 		if (this.era == CLOSED) {
 			handle.unbind();
@@ -191,7 +213,7 @@ final class Lifecycle {
 
 	private void completeStops() {
 		this.stops.forEach((end, stop) -> {
-			if (this.calls.stream().noneMatch((call) -> call.era < stop) && this.stops.remove(end, stop)) {
+			if (this.calls.values().stream().noneMatch((began) -> began < stop) && this.stops.remove(end, stop)) {
 				this.workers.action(() -> end.complete(null));
 			}
 		});

@@ -2,20 +2,20 @@ package io.github.distributedlock.engine;
 
 import java.time.Duration;
 import java.util.ArrayDeque;
-import java.util.Collection;
+import java.util.ArrayList;
+import java.util.Comparator;
 import java.util.Deque;
-import java.util.HashSet;
 import java.util.List;
 import java.util.Objects;
 import java.util.Set;
 import java.util.concurrent.Semaphore;
 import java.util.function.Consumer;
+import java.util.stream.Collectors;
+import java.util.stream.Stream;
 
 import io.github.distributedlock.EngineSnapshot;
 import io.github.distributedlock.LockBackendException;
-import io.github.distributedlock.backend.Claim;
 import io.github.distributedlock.backend.ReleaseNotification;
-import io.github.distributedlock.backend.Waiter;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -35,12 +35,13 @@ import org.jspecify.annotations.Nullable;
  *   GONE ◄────────────────────────────────────┴──────────┘
  * </pre>
  *
- * Invariants: this object's monitor guards all fields. The fields that are read without
- * the monitor are volatile. No command is sent and no code of a user runs under the
- * monitor. There is a current request exactly in TURN. Requests become current in the
- * order of their arrival, and each gets a nudge if the request had to wait. Only the
- * current request, or a withdrawal, asks the store. GONE is final. The state before GONE
- * has no request, and nothing that the store must be told.
+ * Invariants: this object's monitor guards all fields, but whoever has the turn marks
+ * alone that the key was reclaimed. The fields that are read without the monitor are
+ * volatile. No command is sent and no code of a user runs under the monitor. There is a
+ * current request exactly in TURN. Requests become current in the order of their arrival,
+ * and each gets a nudge if the request had to wait. Only the current request, or a
+ * withdrawal, asks the store. GONE is final. The state before GONE has no request, and
+ * nothing that the store must be told.
  * <p>
  * An owner to which the store has granted the key, or may yet grant the key, is the owner
  * of the current request, or is held, or is unwanted. So the next request or withdrawal
@@ -62,51 +63,26 @@ final class LocalKey {
 	 */
 	static final int MOST_LOANS = 16;
 
+	/**
+	 * In TURN the current request asks the store or holds the key. In KEPT the key stays
+	 * here without a request, is borrowed, or is being released after that. With a
+	 * withdrawal, no request waits any more, and the store will be told, or is being
+	 * told. In GONE the key is not in the {@link LocalQueue} any more, or never was.
+	 */
 	private enum Stage {
 
-		/**
-		 * The current request asks the store or holds the key.
-		 */
-		TURN,
-
-		/**
-		 * The key stays here without a request, is borrowed, or is released after that.
-		 */
-		KEPT,
-
-		/**
-		 * No request waits any more, and the store will be told.
-		 */
-		WITHDRAWAL_DUE,
-
-		/**
-		 * The store is being told.
-		 */
-		WITHDRAWS,
-
-		/**
-		 * The key is not in the {@link LocalQueue} any more, or never was.
-		 */
-		GONE
+		TURN, KEPT, WITHDRAWAL_DUE, WITHDRAWS, GONE
 
 	}
 
 	/**
-	 * What became of a message of the store.
+	 * What became of a message of the store: the message was noted; or the owner that was
+	 * granted the key does not want the key; or this object has gone, and another one for
+	 * the key gets the message.
 	 */
 	enum Heard {
 
-		NOTED,
-
-		/**
-		 * The owner that was granted the key does not want the key.
-		 */
-		UNWANTED,
-
-		/**
-		 * This key has gone: another object for the key gets the message.
-		 */
-		GONE
+		NOTED, UNWANTED, GONE
 
 	}
 
@@ -168,6 +144,11 @@ final class LocalKey {
 
 	}
 
+	/**
+	 * Stands for the waiting requests until there is one, and is never changed.
+	 */
+	private static final Deque<Entry> NOBODY = new ArrayDeque<>(1);
+
 	private final QueueKey queueKey;
 
 	private final Home home;
@@ -177,16 +158,9 @@ final class LocalKey {
 	private volatile @Nullable Entry current;
 
 	/**
-	 * Requests that wait behind the current one, oldest first; {@code null} until there
-	 * is one.
+	 * Requests that wait behind the current one, oldest first.
 	 */
-	private @Nullable Deque<Entry> waiting;
-
-	/**
-	 * {@code true} while requests wait. A reader without the monitor may miss a request
-	 * that comes just now.
-	 */
-	private volatile boolean crowded;
+	private Deque<Entry> waiting = NOBODY;
 
 	/**
 	 * The key that was left to the current request, or that stays here.
@@ -259,12 +233,13 @@ final class LocalKey {
 	}
 
 	/**
-	 * Creates a key with a current request.
+	 * Creates a key with a current request, and returns the entry of that request.
 	 */
-	static LocalKey of(QueueKey queueKey, Home home, boolean inherits, @Nullable Wait wait) {
+	static Entry first(QueueKey queueKey, Home home, boolean inherits, Wait wait) {
 		LocalKey key = new LocalKey(queueKey, home, Stage.TURN);
-		key.current = key.new Entry(wait, inherits, null, true, false);
-		return key;
+		Entry entry = key.new Entry(wait, inherits, null, true, false);
+		key.current = entry;
+		return entry;
 	}
 
 	/**
@@ -278,7 +253,7 @@ final class LocalKey {
 	/**
 	 * Creates an entry beside all others, for a request that asks out of turn.
 	 */
-	static Entry beside(QueueKey queueKey, Home home, @Nullable Wait wait) {
+	static Entry beside(QueueKey queueKey, Home home, Wait wait) {
 		return new LocalKey(queueKey, home, Stage.GONE).new Entry(wait, false, null, true, false);
 	}
 
@@ -286,11 +261,8 @@ final class LocalKey {
 		return this.queueKey;
 	}
 
-	/**
-	 * Returns the entry of the request that this key was created with.
-	 */
-	Entry first() {
-		return Objects.requireNonNull(this.current);
+	private Keeper keeper() {
+		return this.home.keeper();
 	}
 
 	boolean isGone() {
@@ -302,9 +274,11 @@ final class LocalKey {
 	 * a key that has stayed here, or behind others.
 	 * @return the entry; {@code null} if the request may not wait, or this key has gone
 	 */
-	synchronized @Nullable Entry enter(boolean mayWait, boolean inherits, @Nullable Wait wait) {
-		boolean isUnused = waiting().isEmpty() && (this.stage == Stage.WITHDRAWAL_DUE || this.stage == Stage.WITHDRAWS
-				|| (this.stage == Stage.KEPT && !isLent()));
+	synchronized @Nullable Entry enter(boolean mayWait, boolean inherits, Wait wait) {
+		if (this.stage == Stage.GONE) {
+			return null;
+		}
+		boolean isUnused = this.current == null && !isLent() && this.waiting.isEmpty();
 		if (isUnused && mayTakeOver(inherits)) {
 			Ownership kept = (this.left != null && !this.left.isLost()) ? this.left : null;
 			this.registered |= this.stage == Stage.WITHDRAWAL_DUE;
@@ -313,15 +287,14 @@ final class LocalKey {
 			return entry;
 		}
 		boolean followsWithdrawal = isUnused && givesWay();
-		if (this.stage == Stage.GONE || !(mayWait || followsWithdrawal)) {
+		if (!mayWait && !followsWithdrawal) {
 			return null;
 		}
-		if (this.waiting == null) {
+		if (this.waiting == NOBODY) {
 			this.waiting = new ArrayDeque<>();
 		}
 		Entry entry = new Entry(wait, inherits, new Semaphore(0), false, followsWithdrawal);
 		this.waiting.add(entry);
-		this.crowded = true;
 		return entry;
 	}
 
@@ -339,24 +312,13 @@ final class LocalKey {
 		return this.left == null || this.left.beginRelease() || !isLent();
 	}
 
-	private Collection<Entry> waiting() {
-		return (this.waiting != null) ? this.waiting : List.of();
-	}
-
-	private void remove(Entry entry) {
-		if (this.waiting != null) {
-			this.waiting.remove(entry);
-		}
-	}
-
 	/**
 	 * Ends the turn, the stay or the withdrawal.
 	 * @param inherited the key that is left to the next request, if any
 	 * @return whether there is no next request, so that the {@link Home} is to be told
 	 */
 	private boolean next(@Nullable Ownership inherited) {
-		Entry next = (this.waiting != null) ? this.waiting.poll() : null;
-		this.crowded = !waiting().isEmpty();
+		Entry next = this.waiting.poll();
 		turnTo(next, inherited);
 		if (next != null) {
 			next.nudge();
@@ -366,16 +328,24 @@ final class LocalKey {
 
 	private void turnTo(@Nullable Entry next, @Nullable Ownership inherited) {
 		if (this.stage == Stage.KEPT) {
-			this.home.keeper().left(this);
+			keeper().left(this);
 		}
-		leave(inherited);
+		leaveTo(inherited);
 		this.current = next;
 		this.isHeld = false;
-		boolean withdraws = this.registered || isWoken() || !this.unwanted.isEmpty();
+		boolean withdraws = isKnownToStore() || isWoken();
 		this.stage = (next != null) ? Stage.TURN : withdraws ? Stage.WITHDRAWAL_DUE : Stage.GONE;
 	}
 
-	private void leave(@Nullable Ownership ownership) {
+	private synchronized boolean leave(Entry entry) {
+		if (this.current == entry) {
+			return next(null);
+		}
+		this.waiting.remove(entry);
+		return false;
+	}
+
+	private void leaveTo(@Nullable Ownership ownership) {
 		this.left = ownership;
 		this.reclaimed = false;
 		this.loans = 0;
@@ -389,7 +359,7 @@ final class LocalKey {
 	 */
 	private synchronized boolean handOver(@Nullable Entry from, Ownership ownership, @Nullable Hold hold,
 			boolean keeps) {
-		Entry next = (this.waiting != null) ? this.waiting.peek() : null;
+		Entry next = this.waiting.peek();
 		boolean mayHaveIt = (next != null) ? next.inherits : keeps;
 		if (this.current != from || !mayHaveIt || !((hold != null) ? ownership.vacate(hold) : ownership.isOwned())) {
 			return false;
@@ -398,16 +368,16 @@ final class LocalKey {
 			next(ownership);
 		}
 		else if (this.stage != Stage.KEPT) {
-			leave(ownership);
+			leaveTo(ownership);
 			this.current = null;
 			this.stage = Stage.KEPT;
-			this.home.keeper().begin(this, ownership);
+			keeper().begin(this, ownership);
 		}
 		return true;
 	}
 
 	private synchronized boolean giveBack(Ownership ownership, Hold borrower, boolean keeps) {
-		if (this.left == ownership && this.stage == Stage.KEPT) {
+		if (stays(ownership)) {
 			return handOver(null, ownership, borrower, keeps);
 		}
 		boolean returned = this.left == ownership && ownership.vacate(borrower);
@@ -442,7 +412,7 @@ final class LocalKey {
 		if (!isKept) {
 			this.loans = (byte) (this.loans + 1);
 		}
-		return new Loan(lendable, isKept);
+		return new Loan(this, lendable, isKept);
 	}
 
 	private boolean isLent() {
@@ -473,15 +443,18 @@ final class LocalKey {
 	 * or that the key is lost.
 	 */
 	void released(Ownership ownership) {
-		boolean ended = false;
-		synchronized (this) {
-			if (stays(ownership)) {
-				ended = next(null);
-			}
-			else {
-				leftChanged();
-			}
+		tell(leaveStay(ownership));
+	}
+
+	private synchronized boolean leaveStay(Ownership ownership) {
+		if (stays(ownership)) {
+			return next(null);
 		}
+		leftChanged();
+		return false;
+	}
+
+	private void tell(boolean ended) {
 		if (ended) {
 			this.home.ended(this);
 		}
@@ -502,7 +475,7 @@ final class LocalKey {
 			}
 			isUnused = !isLent();
 		}
-		this.home.keeper().recalled(this);
+		keeper().recalled(this);
 		return isUnused;
 	}
 
@@ -532,16 +505,14 @@ final class LocalKey {
 	 * Takes notice that a withdrawal has ended, which has named these owners.
 	 */
 	void endWithdrawal(Set<String> owners) {
-		boolean ended;
-		synchronized (this) {
-			settled(owners);
-			this.registered = false;
-			forgetWakeUps();
-			ended = next(null);
-		}
-		if (ended) {
-			this.home.ended(this);
-		}
+		tell(withdrawn(owners));
+	}
+
+	private synchronized boolean withdrawn(Set<String> owners) {
+		settled(owners);
+		this.registered = false;
+		forgetWakeUps();
+		return next(null);
 	}
 
 	/**
@@ -553,7 +524,7 @@ final class LocalKey {
 			signal();
 		}
 		leftChanged();
-		waiting().forEach(Entry::nudge);
+		this.waiting.forEach(Entry::nudge);
 	}
 
 	synchronized Heard wake() {
@@ -570,7 +541,7 @@ final class LocalKey {
 		wakeUps().release();
 		Entry current = this.current;
 		if (current != null) {
-			current.wakeDriver();
+			current.wait.wake();
 		}
 	}
 
@@ -633,9 +604,7 @@ final class LocalKey {
 	 * granted the key, or may yet grant the key.
 	 */
 	synchronized void gaveUp(String owner) {
-		Set<String> more = new HashSet<>(this.unwanted);
-		more.add(owner);
-		this.unwanted = Set.copyOf(more);
+		this.unwanted = Stream.concat(this.unwanted.stream(), Stream.of(owner)).collect(Collectors.toUnmodifiableSet());
 	}
 
 	/**
@@ -692,10 +661,10 @@ final class LocalKey {
 	 */
 	private void settled(Set<String> owners) {
 		if (!owners.isEmpty()) {
-			Set<String> rest = new HashSet<>(this.unwanted);
-			rest.removeIf(
-					(owner) -> owners.contains(owner) && (this.granted == null || !owner.equals(this.granted.owner())));
-			this.unwanted = Set.copyOf(rest);
+			String latest = (this.granted != null) ? this.granted.owner() : null;
+			this.unwanted = this.unwanted.stream()
+				.filter((owner) -> !owners.contains(owner) || owner.equals(latest))
+				.collect(Collectors.toUnmodifiableSet());
 		}
 	}
 
@@ -731,13 +700,15 @@ final class LocalKey {
 	 * Describes the requests that wait here, including a request that asks the store.
 	 */
 	synchronized EngineSnapshot.Queue describe() {
-		Entry asking = this.isHeld ? null : this.current;
-		Duration longest = (asking != null) ? asking.waited() : Duration.ZERO;
-		for (Entry entry : waiting()) {
-			Duration waited = entry.waited();
-			longest = (waited.compareTo(longest) > 0) ? waited : longest;
+		List<Entry> all = new ArrayList<>(this.waiting);
+		if (this.current != null && !this.isHeld) {
+			all.add(this.current);
 		}
-		return new EngineSnapshot.Queue(waiting().size() + ((asking != null) ? 1 : 0), longest);
+		Duration longest = all.stream()
+			.map((entry) -> entry.wait.waited())
+			.max(Comparator.naturalOrder())
+			.orElse(Duration.ZERO);
+		return new EngineSnapshot.Queue(all.size(), longest);
 	}
 
 	/**
@@ -754,7 +725,7 @@ final class LocalKey {
 	 */
 	final class Entry implements Hold.Entry {
 
-		private final @Nullable Wait wait;
+		private final Wait wait;
 
 		/**
 		 * {@code true} if a key that is handed over may be left to this entry.
@@ -772,7 +743,7 @@ final class LocalKey {
 
 		private volatile boolean isPoller = true;
 
-		private Entry(@Nullable Wait wait, boolean inherits, @Nullable Semaphore nudges, boolean wasFirst,
+		private Entry(Wait wait, boolean inherits, @Nullable Semaphore nudges, boolean wasFirst,
 				boolean followsWithdrawal) {
 			this.wait = wait;
 			this.inherits = inherits;
@@ -788,28 +759,17 @@ final class LocalKey {
 		@Override
 		public boolean handOver(Hold hold) {
 			Ownership ownership = hold.ownership();
-			boolean keeps = ownership.keepTime() > 0 && LocalKey.this.home.keeper().mayKeep(ownership, false);
-			boolean done = (keeps || LocalKey.this.crowded) && LocalKey.this.handOver(this, ownership, hold, keeps);
+			boolean keeps = ownership.keepTime() > 0 && keeper().mayKeep(ownership, false);
+			boolean done = LocalKey.this.handOver(this, ownership, hold, keeps);
 			if (keeps) {
-				LocalKey.this.home.keeper().returned(LocalKey.this, false);
+				keeper().returned(LocalKey.this, false);
 			}
 			return done;
 		}
 
 		@Override
 		public void leave() {
-			boolean ended = false;
-			synchronized (LocalKey.this) {
-				if (isCurrent()) {
-					ended = next(null);
-				}
-				else {
-					remove(this);
-				}
-			}
-			if (ended) {
-				LocalKey.this.home.ended(LocalKey.this);
-			}
+			tell(LocalKey.this.leave(this));
 		}
 
 		/**
@@ -821,7 +781,8 @@ final class LocalKey {
 		void abandon(Consumer<Ownership> unwanted) {
 			Ownership left;
 			synchronized (LocalKey.this) {
-				remove(this); // The entry may be left a key for as long as it waits.
+				LocalKey.this.waiting.remove(this); // The entry may be left a key for as
+													// long as it waits.
 				left = inherited();
 				if (left != null && LocalKey.this.handOver(this, left, null, false)) {
 					left = null;
@@ -857,20 +818,7 @@ final class LocalKey {
 		 */
 		private void nudge() {
 			nudges().release();
-			wakeDriver();
-		}
-
-		/**
-		 * Wakes the driver of the request, if no thread waits for the request.
-		 */
-		private void wakeDriver() {
-			if (this.wait != null) {
-				this.wait.wake();
-			}
-		}
-
-		private Duration waited() {
-			return (this.wait != null) ? this.wait.waited() : Duration.ZERO;
+			this.wait.wake();
 		}
 
 		/**
@@ -921,35 +869,17 @@ final class LocalKey {
 	 * A borrowed key. Either the key was left to the current request, which has not woken
 	 * up yet, or the key stays here. The borrower has no entry of its own. The borrower
 	 * gives the key back to the request that is current then, or lets the key stay.
+	 *
+	 * @param isKept whether the key stays here, and no request has come for the key
 	 */
-	final class Loan implements Hold.Entry {
-
-		private final Ownership ownership;
-
-		private final boolean isKept;
-
-		private Loan(Ownership ownership, boolean isKept) {
-			this.ownership = ownership;
-			this.isKept = isKept;
-		}
-
-		Ownership ownership() {
-			return this.ownership;
-		}
-
-		/**
-		 * Returns whether the key stays here, and no request has come for the key.
-		 */
-		boolean isKept() {
-			return this.isKept;
-		}
+	record Loan(LocalKey key, Ownership ownership, boolean isKept) implements Hold.Entry {
 
 		@Override
 		public boolean handOver(Hold borrower) {
-			boolean keeps = this.isKept && LocalKey.this.home.keeper().mayKeep(this.ownership, true);
-			boolean done = giveBack(this.ownership, borrower, keeps);
+			boolean keeps = this.isKept && this.key.keeper().mayKeep(this.ownership, true);
+			boolean done = this.key.giveBack(this.ownership, borrower, keeps);
 			if (keeps) {
-				LocalKey.this.home.keeper().returned(LocalKey.this, true);
+				this.key.keeper().returned(this.key, true);
 			}
 			return done;
 		}
@@ -959,44 +889,7 @@ final class LocalKey {
 		 */
 		@Override
 		public void leave() {
-			released(this.ownership);
-		}
-
-	}
-
-	/**
-	 * Identifies what this JVM knows of a key by the key, and by the waiter that the
-	 * requests are in the store. The exclusive requests of this JVM are one waiter, the
-	 * shared requests of this JVM are another, and each fair request is a waiter of its
-	 * own.
-	 *
-	 * @param key the key
-	 * @param waiter the waiter as {@linkplain Claim#waiter() registered}
-	 */
-	record QueueKey(String key, Waiter waiter) {
-
-		/**
-		 * Returns the identity of the request that makes a claim.
-		 */
-		static QueueKey of(Claim claim) {
-			return new QueueKey(claim.key(), claim.waiter());
-		}
-
-		/**
-		 * Returns a claim that an owner may have made as this waiter, with no more than
-		 * is needed to undo the claim.
-		 */
-		Claim claim(String owner) {
-			return new Claim(this.key, owner, this.waiter, Duration.ofMillis(1), false,
-					new Claim.Grant(0, null, Set.of()));
-		}
-
-		/**
-		 * Returns the hash of a key, whose lower bits choose a place in a table.
-		 */
-		static int hash(String key) {
-			int hash = key.hashCode();
-			return (hash ^ (hash >>> 16)) | 1 << 31; // Not 0, which stands for no hash.
+			this.key.released(this.ownership);
 		}
 
 	}

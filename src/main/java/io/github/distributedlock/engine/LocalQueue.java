@@ -10,15 +10,12 @@ import java.util.function.Consumer;
 import java.util.function.Function;
 
 import io.github.distributedlock.EngineSnapshot;
-import io.github.distributedlock.LockBackendException;
 import io.github.distributedlock.backend.Claim;
 import io.github.distributedlock.backend.ReleaseNotification;
 import io.github.distributedlock.backend.Waiter;
 import io.github.distributedlock.engine.LocalKey.Entry;
 import io.github.distributedlock.engine.LocalKey.Heard;
 import io.github.distributedlock.engine.LocalKey.Keeper;
-import io.github.distributedlock.engine.LocalKey.Loan;
-import io.github.distributedlock.engine.LocalKey.QueueKey;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -92,14 +89,14 @@ final class LocalQueue implements LocalKey.Home {
 	 * begun. If the withdrawal has begun, the entry lets the withdrawal end, which takes
 	 * one command: the lock may be free.
 	 */
-	@Nullable Entry enter(QueueKey queueKey, boolean mayWait, boolean inherits, @Nullable Wait wait) {
+	@Nullable Entry enter(QueueKey queueKey, boolean mayWait, boolean inherits, Wait wait) {
 		while (true) {
 			LocalKey key = this.keys.get(queueKey);
 			if (key == null) {
-				LocalKey alone = LocalKey.of(queueKey, this, inherits, wait);
-				key = this.keys.putIfAbsent(queueKey, alone);
+				Entry first = LocalKey.first(queueKey, this, inherits, wait);
+				key = this.keys.putIfAbsent(queueKey, first.key());
 				if (key == null) {
-					return alone.first();
+					return first;
 				}
 			}
 			Entry entry = key.enter(mayWait, inherits, wait);
@@ -114,9 +111,17 @@ final class LocalQueue implements LocalKey.Home {
 	}
 
 	/**
+	 * Returns what is known of a key; {@code null} if no request waits for the key or
+	 * holds the key, and the key does not stay here.
+	 */
+	@Nullable LocalKey find(QueueKey queueKey) {
+		return this.keys.get(queueKey);
+	}
+
+	/**
 	 * Creates an entry beside the queue, for a request that asks out of turn.
 	 */
-	Entry beside(QueueKey queueKey, @Nullable Wait wait) {
+	Entry beside(QueueKey queueKey, Wait wait) {
 		return LocalKey.beside(queueKey, this, wait);
 	}
 
@@ -125,18 +130,8 @@ final class LocalQueue implements LocalKey.Home {
 	 * @return whether the key stays here unused, and will be released
 	 */
 	boolean recall(String key, String owner) {
-		LocalKey found = this.keys.get(new QueueKey(key, Waiter.exclusive(Claim.instanceOf(owner))));
+		LocalKey found = find(new QueueKey(key, Waiter.exclusive(Claim.instanceOf(owner))));
 		return found != null && found.recall(owner);
-	}
-
-	/**
-	 * Borrows the key that was left to the current request of a queue, or that stays
-	 * here.
-	 * @return {@code null} if there is no such key, or the key may not be borrowed
-	 */
-	@Nullable Loan borrow(QueueKey queueKey) {
-		LocalKey key = this.keys.get(queueKey);
-		return (key != null) ? key.borrow() : null;
 	}
 
 	/**
@@ -158,15 +153,6 @@ final class LocalQueue implements LocalKey.Home {
 			int hash = QueueKey.hash(key);
 			this.contended.set(hash & 1023, waited ? hash : 0);
 		}
-	}
-
-	/**
-	 * Returns whether one more request will probably have to wait: this JVM had to wait
-	 * for the key the last time, or the store knows this JVM as a waiter.
-	 */
-	boolean isBusy(QueueKey queueKey) {
-		LocalKey key = this.keys.get(queueKey);
-		return isContended(queueKey.key()) || (key != null && key.isRegistered());
 	}
 
 	/**
@@ -232,16 +218,6 @@ final class LocalQueue implements LocalKey.Home {
 	}
 
 	/**
-	 * Wakes the current entry of a queue, if there is a queue.
-	 */
-	void wakeIfWaiting(QueueKey queueKey) {
-		LocalKey key = this.keys.get(queueKey);
-		if (key != null) {
-			key.wake();
-		}
-	}
-
-	/**
 	 * Lets every current entry ask the store once more.
 	 */
 	void wakeAll() {
@@ -254,23 +230,6 @@ final class LocalQueue implements LocalKey.Home {
 	 */
 	void nudgeAll() {
 		this.keys.values().forEach(LocalKey::nudge);
-	}
-
-	/**
-	 * Returns the failure of the store's last answer about a key; {@code null} if that
-	 * answer was no failure.
-	 */
-	@Nullable LockBackendException failure(QueueKey queueKey) {
-		LocalKey key = this.keys.get(queueKey);
-		return (key != null) ? key.failure() : null;
-	}
-
-	/**
-	 * Returns the owner token of the hold that others queue up behind.
-	 */
-	@Nullable String holder(QueueKey queueKey) {
-		LocalKey key = this.keys.get(queueKey);
-		return (key != null) ? key.holder() : null;
 	}
 
 	/**

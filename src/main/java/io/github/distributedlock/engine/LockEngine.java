@@ -61,6 +61,8 @@ public final class LockEngine implements DistributedLock, LockAdmin, AutoCloseab
 
 	private final Leases leases;
 
+	private final Releaser releaser;
+
 	private final Acquirer acquirer;
 
 	private final Runnable endThreads;
@@ -75,17 +77,21 @@ public final class LockEngine implements DistributedLock, LockAdmin, AutoCloseab
 		this.lifecycle = new Lifecycle(this::isInsideLock, workers);
 		NodeTasks tasks = new NodeTasks(workers::background, time);
 		boolean handsOver = !settings.localSlice.isZero();
-		this.leases = new Leases(backend, settings.listeners, tasks, handsOver, time, workers);
+		this.leases = new Leases(backend, settings.listeners, time, workers);
+		this.releaser = new Releaser(backend, this.leases, tasks, workers, handsOver);
 		this.kept = new KeptKeys(backend, this.instance, handsOver, this.leases, tasks, time);
 		this.queue = new LocalQueue(new Withdrawals(backend, this.leases, tasks), this.kept);
-		this.instance.listen(new NotificationRouter(this.queue, this.leases, this.instance));
+		NotificationRouter router = new NotificationRouter(this.queue, this.leases, this.instance);
+		this.instance.listen(router);
 		HandOver handOver = new HandOver(backend, this.leases, time, settings.localSlice.toNanos(), this.takenAgain);
 		Polls.Settings polls = new Polls.Settings(backend, this.instance, settings.shortestPoll, settings.longestPoll);
-		KeyAcquisition.Factory acquisitions = new KeyAcquisition.Factory(backend, polls, this.queue, handOver,
+		KeyAcquisition.Factory acquisitions = new KeyAcquisition.Factory(backend, polls, this.queue, router, handOver,
 				this.leases, this.instance, this.lifecycle, time);
-		EngineHandle.Factory handles = new EngineHandle.Factory(this.lifecycle, this.leases, workers, time,
-				settings.warnHeldAfter, new AtomicBoolean());
-		this.acquirer = new Acquirer(settings, handles, acquisitions, this.kept, new NodeTasks(workers::request, time),
+		EngineHandle.Factory handles = new EngineHandle.Factory(this.lifecycle, this.leases, this.releaser, workers,
+				time, settings.warnHeldAfter, new AtomicBoolean());
+		Acquirer.Settings requests = new Acquirer.Settings(settings.watchdogTimeout, settings.keepTime,
+				settings.maxKeyBytes, settings.waitObserver, settings.contextCapture);
+		this.acquirer = new Acquirer(requests, handles, acquisitions, this.kept, new NodeTasks(workers::request, time),
 				workers);
 	}
 
@@ -314,7 +320,7 @@ public final class LockEngine implements DistributedLock, LockAdmin, AutoCloseab
 			this.lifecycle.forget();
 			this.instance.close();
 			this.endThreads.run();
-			this.leases.releaser().end();
+			this.releaser.end();
 		}
 	}
 

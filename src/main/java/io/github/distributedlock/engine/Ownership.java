@@ -1,5 +1,6 @@
 package io.github.distributedlock.engine;
 
+import java.time.Duration;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicReferenceFieldUpdater;
 import java.util.function.Predicate;
@@ -54,7 +55,39 @@ final class Ownership {
 	 * The whole state in one value, so that no thread sees a loss without its reason. The
 	 * value is the hold that has the ownership, or an {@link Other}.
 	 */
-	sealed interface State permits Hold, Other {
+	private interface State {
+
+	}
+
+	/**
+	 * What an ownership, and whoever renews or loses the ownership, knows of a hold.
+	 */
+	interface Possession extends State {
+
+		LockRequest request();
+
+		LockMode mode();
+
+		/**
+		 * Returns for how long the hold has lasted.
+		 */
+		Duration held();
+
+		/**
+		 * Returns whether the last handle is closed, so that the hold is about to be
+		 * released.
+		 */
+		boolean isLeft();
+
+		/**
+		 * Takes notice of the loss of the hold. Does not block and does not throw.
+		 */
+		void lost();
+
+		/**
+		 * Leaves the local queue, since the hold has ended.
+		 */
+		void leaveQueue();
 
 	}
 
@@ -65,7 +98,8 @@ final class Ownership {
 	 * @param unanswered how many commands were sent for this owner that may be carried
 	 * out yet: extensions, and an earlier attempt to acquire the key
 	 */
-	private record Other(Stage stage, @Nullable Hold hold, @Nullable Reason loss, int unanswered) implements State {
+	private record Other(Stage stage, @Nullable Possession hold, @Nullable Reason loss,
+			int unanswered) implements State {
 	}
 
 	private static final State NEW = new Other(Stage.VACANT, null, null, 0);
@@ -104,7 +138,7 @@ final class Ownership {
 	 * The plan of the renewals; {@code null} until the watchdog looks at this ownership.
 	 * Guarded by this.
 	 */
-	private Watchdog.@Nullable Plan plan;
+	private @Nullable Plan plan;
 
 	/**
 	 * Creates a vacant ownership.
@@ -176,7 +210,7 @@ final class Ownership {
 	 */
 	long leaseToAsk() {
 		long claimed = this.claim.lease().toNanos();
-		Hold hold = hold();
+		Possession hold = hold();
 		boolean isInUse = hold != null && isHeldBy(hold) && hold.held().toNanos() >= claimed / 4;
 		return isInUse ? this.options.lease() : claimed;
 	}
@@ -192,8 +226,8 @@ final class Ownership {
 		return (state instanceof Other other) ? other.stage() : Stage.HELD;
 	}
 
-	private static @Nullable Hold hold(State state) {
-		return (state instanceof Other other) ? other.hold() : (Hold) state;
+	private static @Nullable Possession hold(State state) {
+		return (state instanceof Other other) ? other.hold() : (Possession) state;
 	}
 
 	private static int unanswered(State state) {
@@ -204,7 +238,7 @@ final class Ownership {
 		return stage(state) == Stage.VACANT || stage(state) == Stage.HELD;
 	}
 
-	private static boolean isHeldBy(State state, Hold hold) {
+	private static boolean isHeldBy(State state, Possession hold) {
 		return stage(state) == Stage.HELD && hold(state) == hold;
 	}
 
@@ -231,11 +265,11 @@ final class Ownership {
 		return stage(this.state) == Stage.VACANT;
 	}
 
-	boolean isHeldBy(Hold hold) {
+	boolean isHeldBy(Possession hold) {
 		return isHeldBy(this.state, hold);
 	}
 
-	boolean isLostBy(Hold hold) {
+	boolean isLostBy(Possession hold) {
 		State state = this.state;
 		return stage(state) == Stage.LOST && hold(state) == hold;
 	}
@@ -244,7 +278,7 @@ final class Ownership {
 	 * Gives this ownership to a hold.
 	 * @return {@code false} if the ownership is not vacant any more
 	 */
-	boolean take(Hold hold) {
+	boolean take(Possession hold) {
 		return change((state) -> stage(state) == Stage.VACANT,
 				(state) -> (unanswered(state) == 0) ? hold : new Other(Stage.HELD, hold, null, unanswered(state)));
 	}
@@ -255,7 +289,7 @@ final class Ownership {
 	 * {@code false} if a command for that hold may be carried out yet, which would then
 	 * affect the next hold
 	 */
-	boolean vacate(Hold hold) {
+	boolean vacate(Possession hold) {
 		// The store is asked long after the last hold of a key that stays here: a loss
 		// that the store reports then is not a loss of that hold.
 		State vacant = (keepTime() > 0) ? NEW : new Other(Stage.VACANT, hold, null, 0);
@@ -266,7 +300,7 @@ final class Ownership {
 	 * Ends this ownership together with a hold, to release the key.
 	 * @return {@code false} if that hold does not have the ownership any more
 	 */
-	boolean beginRelease(Hold hold) {
+	boolean beginRelease(Possession hold) {
 		return change((state) -> isHeldBy(state, hold), (state) -> (unanswered(state) == 0) ? RELEASING
 				: new Other(Stage.RELEASING, null, null, unanswered(state)));
 	}
@@ -285,7 +319,7 @@ final class Ownership {
 	 * counts until its end within the hold is known.
 	 * @return {@code false} if that hold does not have the ownership any more
 	 */
-	boolean beginExtension(Hold hold) {
+	boolean beginExtension(Possession hold) {
 		return changeUnanswered(hold, 1);
 	}
 
@@ -293,11 +327,11 @@ final class Ownership {
 	 * Takes note that an extension was carried out, or never will be.
 	 * @return {@code false} if that hold does not have the ownership any more
 	 */
-	boolean endExtension(Hold hold) {
+	boolean endExtension(Possession hold) {
 		return changeUnanswered(hold, -1);
 	}
 
-	private boolean changeUnanswered(Hold hold, int more) {
+	private boolean changeUnanswered(Possession hold, int more) {
 		return change((state) -> isHeldBy(state, hold),
 				(state) -> new Other(Stage.HELD, hold, null, unanswered(state) + more));
 	}
@@ -311,7 +345,7 @@ final class Ownership {
 	 */
 	boolean lose(Reason reason) {
 		return change((state) -> {
-			Hold last = hold(state);
+			Possession last = hold(state);
 			return isOwned(state)
 					&& (reason != Reason.SHUTDOWN || (stage(state) == Stage.HELD && last != null && !last.isLeft()));
 		}, (state) -> new Other((stage(state) == Stage.VACANT) ? Stage.LOST_VACANT : Stage.LOST, hold(state), reason,
@@ -330,7 +364,7 @@ final class Ownership {
 	/**
 	 * Returns the hold that has this ownership, has lost it, or has handed it on.
 	 */
-	@Nullable Hold hold() {
+	@Nullable Possession hold() {
 		return hold(this.state);
 	}
 
@@ -338,13 +372,13 @@ final class Ownership {
 	 * Returns the request that has this ownership, or has handed it on.
 	 */
 	LockRequest request() {
-		Hold hold = hold();
-		return ((hold != null) ? hold.options() : this.options).request();
+		Possession hold = hold();
+		return (hold != null) ? hold.request() : this.options.request();
 	}
 
 	LockMode mode() {
-		Hold hold = hold();
-		return (hold != null && hold.isShared()) ? LockMode.SHARED : this.options.mode();
+		Possession hold = hold();
+		return (hold != null) ? hold.mode() : this.options.mode();
 	}
 
 	/**
@@ -392,9 +426,9 @@ final class Ownership {
 		return Math.min(this.lease.nanos(), this.options.lease());
 	}
 
-	synchronized Watchdog.Plan plan() {
+	synchronized Plan plan() {
 		if (this.plan == null) {
-			this.plan = new Watchdog.Plan(this);
+			this.plan = new Plan(this);
 		}
 		return this.plan;
 	}
@@ -415,7 +449,7 @@ final class Ownership {
 	 * more, the request's own limit counts, and a loss is one of the user's lock.
 	 * @return {@code false} if that hold has lost the key already
 	 */
-	synchronized boolean collected(Hold hold, long since) {
+	synchronized boolean collected(Possession hold, long since) {
 		if (isHeldBy(hold)) {
 			this.begin = since;
 			this.collecting = false;
@@ -474,6 +508,156 @@ final class Ownership {
 	long leftOnServer() {
 		Moment now = Moment.now(this.time);
 		return Math.max(lease().leftOnServer(now), this.options.lease() - (now.nanos() - this.begin));
+	}
+
+	/**
+	 * When a guarded ownership is to be renewed next. Plans are written by one round at a
+	 * time, and by a request whose keys are renewed before they are handed out: each plan
+	 * is written whole, and the later one counts. Either plan is right, since the store
+	 * has confirmed the lease from when its command was sent, or is asked again soon.
+	 */
+	static final class Plan {
+
+		private static final long SHORTEST_RETRY = TimeUnit.MILLISECONDS.toNanos(20);
+
+		private static final long LONGEST_RETRY = TimeUnit.MILLISECONDS.toNanos(500);
+
+		private final Ownership ownership;
+
+		private volatile boolean planned;
+
+		private volatile boolean underWay;
+
+		private volatile boolean retrying;
+
+		private volatile long at;
+
+		/**
+		 * When the last command was sent that the store has answered with yes.
+		 */
+		private volatile long confirmedAt;
+
+		/**
+		 * How often the store has renewed the lease.
+		 */
+		private volatile int count;
+
+		Plan(Ownership ownership) {
+			this.ownership = ownership;
+			plan(ownership.lease().sent(), ownership.wholeLease());
+		}
+
+		/**
+		 * Plans the renewal after one that was sent at the given time. The last renewal
+		 * ends the lease where the longest hold ends, to the millisecond, so that no
+		 * renewal follows.
+		 */
+		synchronized void plan(long sent, long nanos) {
+			this.confirmedAt = sent;
+			this.at = sent + nanos / 3;
+			this.retrying = false;
+			this.planned = this.ownership.options().renewed()
+					&& this.ownership.maxHoldLeft(sent) - nanos >= TimeUnit.MILLISECONDS.toNanos(1);
+			this.underWay = false;
+		}
+
+		/**
+		 * Counts a renewal by the store, and plans the next one.
+		 */
+		synchronized void renewed(long sent, long nanos) {
+			this.count++;
+			plan(sent, nanos);
+		}
+
+		int count() {
+			return this.count;
+		}
+
+		/**
+		 * Plans to try again soon, for the store failed.
+		 */
+		synchronized void retry(long now) {
+			this.at = now + Math.max(SHORTEST_RETRY, Math.min(LONGEST_RETRY, this.ownership.options().lease() / 20));
+			this.retrying = true;
+			this.underWay = false;
+		}
+
+		synchronized void begin() {
+			this.underWay = true;
+		}
+
+		/**
+		 * Plans to try a renewal again soon that was begun and came to no end.
+		 */
+		synchronized void retryUnlessEnded(long now) {
+			if (this.underWay) {
+				retry(now);
+			}
+		}
+
+		/**
+		 * Returns whether a renewal is to come. One is while a request collects its keys,
+		 * even if their lease is fixed.
+		 */
+		boolean isPlanned() {
+			return this.planned || this.ownership.isCollecting();
+		}
+
+		/**
+		 * Returns whether the lease has run out. A lease that can still be renewed and is
+		 * only suspect is renewed first, to see.
+		 */
+		boolean isExpired(Moment now) {
+			Lease lease = this.ownership.lease();
+			return (isPlanned() ? lease.monotonicLeft(now) : lease.left(now)) <= 0;
+		}
+
+		/**
+		 * Returns whether to renew now: the planned time has come, the machine may have
+		 * been suspended, or the store may have forgotten the lease.
+		 * @param doubted the store may have forgotten what was sent before that time
+		 */
+		boolean isDue(Moment now, long doubted) {
+			boolean isTime = this.at - now.nanos() <= 0;
+			if (this.confirmedAt - doubted < 0) {
+				return !this.underWay && (!this.retrying || isTime);
+			}
+			return isPossible() && (isTime || (!this.retrying && this.ownership.lease().isSuspect(now)));
+		}
+
+		/**
+		 * Returns whether to renew now if another lease is due, to share its command: in
+		 * the second half of the time between two renewals. So all locks of a node come
+		 * to be renewed at the same time, and stay so, however far apart they were
+		 * acquired.
+		 */
+		boolean isNearlyDue(Moment now) {
+			long slack = this.retrying ? 0 : (this.at - this.confirmedAt) / 2;
+			return isPossible() && this.at - now.nanos() <= slack;
+		}
+
+		private boolean isPossible() {
+			return isPlanned() && !this.underWay;
+		}
+
+		/**
+		 * Returns how long nothing needs to be done, in nanoseconds.
+		 */
+		long nanosToNextEvent(Moment now) {
+			long toDeadline = this.ownership.lease().monotonicLeft(now);
+			return (isPossible() || this.retrying) ? Math.min(toDeadline, this.at - now.nanos()) : toDeadline;
+		}
+
+		/**
+		 * Returns the lease to ask for, trimmed to end where the longest hold ends. If
+		 * the lease is not to be longer, this is what is left of the lease.
+		 */
+		Duration lease(Moment now) {
+			long nanos = isPlanned() ? Math.min(this.ownership.leaseToAsk(), this.ownership.maxHoldLeft(now.nanos()))
+					: this.ownership.lease().leftOnServer(now);
+			return Duration.ofMillis(Math.max(1, TimeUnit.NANOSECONDS.toMillis(nanos)));
+		}
+
 	}
 
 }

@@ -78,7 +78,7 @@ final class Polls {
 
 	private final long inTimeIfGranted;
 
-	private final Backoff backoff;
+	private final Wait.Backoff backoff;
 
 	/**
 	 * The holder of the key, {@code null} if not known. {@link #end} says when the lease
@@ -109,7 +109,7 @@ final class Polls {
 		this.inTimeIfGranted = (granted && !claim.fair())
 				? Math.max(this.inTime, Math.min(LONGEST_IF_GRANTED, claim.lease().toNanos() / 3)) : this.inTime;
 		long min = settings.min.toNanos();
-		this.backoff = new Backoff(min, Math.max(min, settings.max.toNanos() / 2));
+		this.backoff = new Wait.Backoff(min, Math.max(min, settings.max.toNanos() / 2));
 	}
 
 	/**
@@ -166,47 +166,6 @@ final class Polls {
 
 	private static long random(long least, long most) {
 		return ThreadLocalRandom.current().nextLong(least, most + 1);
-	}
-
-	/**
-	 * Pauses that double, from a shortest to a longest one. Confined to one thread at a
-	 * time.
-	 */
-	static final class Backoff {
-
-		private final long shortest;
-
-		private final long longest;
-
-		private long next;
-
-		/**
-		 * Creates a backoff that begins with the shortest pause.
-		 * @param shortest the first pause in nanoseconds
-		 * @param longest the last pause in nanoseconds
-		 */
-		Backoff(long shortest, long longest) {
-			this.shortest = shortest;
-			this.longest = longest;
-			this.next = shortest;
-		}
-
-		/**
-		 * Returns the next pause in nanoseconds.
-		 */
-		long next() {
-			long pause = this.next;
-			this.next = Math.min(2 * pause, this.longest);
-			return pause;
-		}
-
-		/**
-		 * Begins with the shortest pause again.
-		 */
-		void reset() {
-			this.next = this.shortest;
-		}
-
 	}
 
 }

@@ -27,8 +27,8 @@ record Reentrancy(Leases leases, Consumer<List<Hold>> undo, Supplier<List<LockHa
 	/**
 	 * Creates the reentrancy of whatever thread calls.
 	 */
-	static Reentrancy ofThreads(Leases leases) {
-		return new Reentrancy(leases, leases.releaser()::undo, Binding::all, "this thread");
+	static Reentrancy ofThreads(Leases leases, Releaser releaser) {
+		return new Reentrancy(leases, releaser::undo, Binding::all, "this thread");
 	}
 
 	/**
@@ -36,8 +36,8 @@ record Reentrancy(Leases leases, Consumer<List<Hold>> undo, Supplier<List<LockHa
 	 * not block.
 	 * @param handles the handles that the chain holds, innermost first
 	 */
-	static Reentrancy ofChain(List<LockHandle> handles, Leases leases) {
-		return new Reentrancy(leases, leases.releaser()::undoAsync, () -> handles, "this reactive chain");
+	static Reentrancy ofChain(List<LockHandle> handles, Leases leases, Releaser releaser) {
+		return new Reentrancy(leases, releaser::undoAsync, () -> handles, "this reactive chain");
 	}
 
 	/**

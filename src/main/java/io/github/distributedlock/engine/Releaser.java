@@ -1,6 +1,5 @@
 package io.github.distributedlock.engine;
 
-import java.time.Duration;
 import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;
@@ -8,7 +7,6 @@ import java.util.Map;
 import java.util.Set;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ConcurrentHashMap;
-import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.function.Consumer;
 import java.util.function.Predicate;
@@ -191,18 +189,6 @@ final class Releaser {
 		return held;
 	}
 
-	/**
-	 * Releases a key in the store.
-	 * @param parkTime for how much longer the key is to block others, in nanoseconds, or
-	 * 0
-	 */
-	static boolean release(LockBackend store, String key, String owner, long parkTime) {
-		// Rounded up, as stores count in milliseconds.
-		return (parkTime > 0)
-				? store.leaveToExpire(key, owner, Duration.ofMillis(TimeUnit.NANOSECONDS.toMillis(parkTime) + 1))
-				: store.release(key, owner);
-	}
-
 	private boolean downgrade(Hold hold) {
 		try {
 			// A hold that is to block others after its end stays exclusive.
@@ -343,7 +329,7 @@ final class Releaser {
 			// make there.
 			boolean interrupted = Thread.interrupted();
 			try {
-				return release(Releaser.this.store, hold.key(), hold.owner(), parkTime);
+				return Sweeper.release(Releaser.this.store, hold.key(), hold.owner(), parkTime);
 			}
 			catch (RuntimeException ex) {
 				failed(hold, ex);
@@ -426,7 +412,7 @@ final class Releaser {
 				released(hold);
 			}
 			else {
-				Releaser.this.leases.discoveredAtRelease(hold);
+				Releaser.this.leases.discoveredAtRelease(hold.ownership(), hold);
 				return false;
 			}
 			return true;

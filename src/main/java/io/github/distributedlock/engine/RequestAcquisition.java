@@ -97,7 +97,7 @@ final class RequestAcquisition implements Acquisition, Hold.Attached {
 		String first = keys.get(0);
 		int era = engine.lifecycle().requireServed(first, wait.isAsync());
 		return (keys.size() == 1)
-				? engine.begin(first, options, wait, engine.instance().nextOwner(options.keepTime() > 0), era)
+				? engine.begin(first, options, wait, engine.instance().nextOwner(options.stays()), era)
 				: new RequestAcquisition(engine, reentrancy, keys, options, wait, era);
 	}
 

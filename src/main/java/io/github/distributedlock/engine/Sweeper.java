@@ -1,5 +1,6 @@
 package io.github.distributedlock.engine;
 
+import java.time.Duration;
 import java.util.HashSet;
 import java.util.List;
 import java.util.Queue;
@@ -73,9 +74,21 @@ final class Sweeper {
 		String key = ownership.key();
 		String owner = ownership.owner();
 		long parkEnd = this.time.nanoTime() + parkTime;
-		Task task = new Task(key, owner, (now) -> Releaser.release(this.store, key, owner, parkEnd - now), 0);
+		Task task = new Task(key, owner, (now) -> release(this.store, key, owner, parkEnd - now), 0);
 		task.end = this.time.nanoTime() + ownership.leftOnServer();
 		add(task);
+	}
+
+	/**
+	 * Releases a key in the store.
+	 * @param parkTime for how much longer the key is to block others, in nanoseconds, or
+	 * 0
+	 */
+	static boolean release(LockBackend store, String key, String owner, long parkTime) {
+		// Rounded up, as stores count in milliseconds.
+		return (parkTime > 0)
+				? store.leaveToExpire(key, owner, Duration.ofMillis(TimeUnit.NANOSECONDS.toMillis(parkTime) + 1))
+				: store.release(key, owner);
 	}
 
 	/**

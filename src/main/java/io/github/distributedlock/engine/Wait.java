@@ -32,14 +32,7 @@ final class Wait {
 
 	private final boolean interruptible;
 
-	private volatile @Nullable AsyncDriver driver;
-
-	/**
-	 * The era of the {@link Lifecycle} in which this call began, or in which the
-	 * outermost call began that this call began inside of. Written before the call is
-	 * counted there, or by the thread that has begun the call.
-	 */
-	volatile int era;
+	private volatile @Nullable Driver driver;
 
 	private boolean interrupted;
 
@@ -50,7 +43,7 @@ final class Wait {
 	/**
 	 * The pauses between commands that fail; {@code null} after one that was answered.
 	 */
-	private Polls.@Nullable Backoff retries;
+	private @Nullable Backoff retries;
 
 	private @Nullable Holder holder;
 
@@ -191,7 +184,7 @@ final class Wait {
 	 */
 	long untilRetry() {
 		if (this.retries == null) {
-			this.retries = new Polls.Backoff(TimeUnit.MILLISECONDS.toNanos(25), TimeUnit.MILLISECONDS.toNanos(500));
+			this.retries = new Backoff(TimeUnit.MILLISECONDS.toNanos(25), TimeUnit.MILLISECONDS.toNanos(500));
 		}
 		return Math.min(this.retries.next(), left());
 	}
@@ -203,7 +196,7 @@ final class Wait {
 	/**
 	 * Sets the driver that sees to the request, for which no thread waits.
 	 */
-	void setDriver(AsyncDriver driver) {
+	void setDriver(Driver driver) {
 		this.driver = driver;
 	}
 
@@ -221,7 +214,7 @@ final class Wait {
 	 * without this call.
 	 */
 	void wake() {
-		AsyncDriver driver = this.driver;
+		Driver driver = this.driver;
 		if (driver != null) {
 			driver.wake();
 		}
@@ -321,6 +314,59 @@ final class Wait {
 		if (owner != null) {
 			this.waitedFor = owner;
 		}
+	}
+
+	/**
+	 * Waits on behalf of a request that no thread waits for.
+	 */
+	interface Driver {
+
+		/**
+		 * Looks soon whether the signal is there that the request waits for.
+		 */
+		void wake();
+
+	}
+
+	/**
+	 * Pauses that double, from a shortest to a longest one. Confined to one thread at a
+	 * time.
+	 */
+	static final class Backoff {
+
+		private final long shortest;
+
+		private final long longest;
+
+		private long next;
+
+		/**
+		 * Creates a backoff that begins with the shortest pause.
+		 * @param shortest the first pause in nanoseconds
+		 * @param longest the last pause in nanoseconds
+		 */
+		Backoff(long shortest, long longest) {
+			this.shortest = shortest;
+			this.longest = longest;
+			this.next = shortest;
+		}
+
+		/**
+		 * Returns the next pause in nanoseconds.
+		 */
+		long next() {
+			long pause = this.next;
+			this.next = Math.min(2 * pause, this.longest);
+			return pause;
+		}
+
+		/**
+		 * Begins with the shortest pause again.
+		 */
+		void reset() {
+			this.next = this.shortest;
+		}
+
 	}
 
 	/**

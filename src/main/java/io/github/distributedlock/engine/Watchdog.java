@@ -1,19 +1,17 @@
 package io.github.distributedlock.engine;
 
-import java.time.Duration;
 import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
-import java.util.Objects;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.ReentrantLock;
-import java.util.function.Consumer;
 
 import io.github.distributedlock.EngineSnapshot;
+import io.github.distributedlock.LockEvent.Lost.Reason;
 import io.github.distributedlock.backend.LockBackend;
 import io.github.distributedlock.engine.EngineTime.Workers;
 import io.github.distributedlock.engine.Lease.Moment;
@@ -32,6 +30,23 @@ import org.jspecify.annotations.Nullable;
 final class Watchdog {
 
 	/**
+	 * Does what is due.
+	 */
+	interface Guardian {
+
+		/**
+		 * Renews leases that are due on one node, and plans what comes next.
+		 */
+		void renewDue(List<Ownership> due);
+
+		/**
+		 * Declares a key lost whose lease is over.
+		 */
+		void declare(Ownership ownership, Reason reason);
+
+	}
+
+	/**
 	 * A suspended machine is noticed so soon after the machine is resumed.
 	 */
 	private static final long LONGEST_DELAY = TimeUnit.SECONDS.toNanos(1);
@@ -42,9 +57,7 @@ final class Watchdog {
 
 	private final LockBackend backend;
 
-	private final Consumer<List<Ownership>> round;
-
-	private final Leases leases;
+	private final Guardian guardian;
 
 	private final EngineTime time;
 
@@ -64,12 +77,10 @@ final class Watchdog {
 
 	/**
 	 * Creates a watchdog.
-	 * @param round renews what is due on one node, and plans what comes next
 	 */
-	Watchdog(LockBackend backend, Consumer<List<Ownership>> round, Leases leases, EngineTime time, Workers workers) {
+	Watchdog(LockBackend backend, Guardian guardian, EngineTime time, Workers workers) {
 		this.backend = backend;
-		this.round = round;
-		this.leases = leases;
+		this.guardian = guardian;
 		this.time = time;
 		this.workers = workers;
 		this.doubtedAt = time.nanoTime();
@@ -112,7 +123,8 @@ final class Watchdog {
 		return this.guarded.stream()
 			.filter((ownership) -> ownership.isOwned() && !ownership.isKept())
 			.map(Ownership::hold)
-			.filter(Objects::nonNull)
+			.filter(Hold.class::isInstance)
+			.map(Hold.class::cast)
 			.map((hold) -> hold.describe(now))
 			.toList();
 	}
@@ -195,9 +207,9 @@ final class Watchdog {
 		long delay = LONGEST_DELAY;
 		Set<Object> nodes = new HashSet<>();
 		for (Ownership ownership : this.guarded) {
-			Plan plan = ownership.plan();
+			Ownership.Plan plan = ownership.plan();
 			if (plan.isExpired(now)) {
-				this.leases.declare(ownership, ownership.expiryReason());
+				this.guardian.declare(ownership, ownership.expiryReason());
 			}
 			if (!ownership.isOwned()) {
 				this.guarded.remove(ownership);
@@ -222,7 +234,7 @@ final class Watchdog {
 			due.forEach((ownership) -> ownership.plan().begin());
 			Failures.orUndo(() -> this.workers.renewal(() -> {
 				try {
-					this.round.accept(due);
+					this.guardian.renewDue(due);
 				}
 				finally {
 					end(node, due);
@@ -236,156 +248,6 @@ final class Watchdog {
 		round.forEach((ownership) -> ownership.plan().retryUnlessEnded(now));
 		this.busyNodes.remove(node);
 		setAlarm(0);
-	}
-
-	/**
-	 * When a guarded ownership is to be renewed next. Plans are written by one round at a
-	 * time, and by a request whose keys are renewed before they are handed out: each plan
-	 * is written whole, and the later one counts. Either plan is right, since the store
-	 * has confirmed the lease from when its command was sent, or is asked again soon.
-	 */
-	static final class Plan {
-
-		private static final long SHORTEST_RETRY = TimeUnit.MILLISECONDS.toNanos(20);
-
-		private static final long LONGEST_RETRY = TimeUnit.MILLISECONDS.toNanos(500);
-
-		private final Ownership ownership;
-
-		private volatile boolean planned;
-
-		private volatile boolean underWay;
-
-		private volatile boolean retrying;
-
-		private volatile long at;
-
-		/**
-		 * When the last command was sent that the store has answered with yes.
-		 */
-		private volatile long confirmedAt;
-
-		/**
-		 * How often the store has renewed the lease.
-		 */
-		private volatile int count;
-
-		Plan(Ownership ownership) {
-			this.ownership = ownership;
-			plan(ownership.lease().sent(), ownership.wholeLease());
-		}
-
-		/**
-		 * Plans the renewal after one that was sent at the given time. The last renewal
-		 * ends the lease where the longest hold ends, to the millisecond, so that no
-		 * renewal follows.
-		 */
-		synchronized void plan(long sent, long nanos) {
-			this.confirmedAt = sent;
-			this.at = sent + nanos / 3;
-			this.retrying = false;
-			this.planned = this.ownership.options().renewed()
-					&& this.ownership.maxHoldLeft(sent) - nanos >= TimeUnit.MILLISECONDS.toNanos(1);
-			this.underWay = false;
-		}
-
-		/**
-		 * Counts a renewal by the store, and plans the next one.
-		 */
-		synchronized void renewed(long sent, long nanos) {
-			this.count++;
-			plan(sent, nanos);
-		}
-
-		int count() {
-			return this.count;
-		}
-
-		/**
-		 * Plans to try again soon, for the store failed.
-		 */
-		synchronized void retry(long now) {
-			this.at = now + Math.max(SHORTEST_RETRY, Math.min(LONGEST_RETRY, this.ownership.options().lease() / 20));
-			this.retrying = true;
-			this.underWay = false;
-		}
-
-		private synchronized void begin() {
-			this.underWay = true;
-		}
-
-		/**
-		 * Plans to try a renewal again soon that was begun and came to no end.
-		 */
-		private synchronized void retryUnlessEnded(long now) {
-			if (this.underWay) {
-				retry(now);
-			}
-		}
-
-		/**
-		 * Returns whether a renewal is to come. One is while a request collects its keys,
-		 * even if their lease is fixed.
-		 */
-		boolean isPlanned() {
-			return this.planned || this.ownership.isCollecting();
-		}
-
-		/**
-		 * Returns whether the lease has run out. A lease that can still be renewed and is
-		 * only suspect is renewed first, to see.
-		 */
-		private boolean isExpired(Moment now) {
-			Lease lease = this.ownership.lease();
-			return (isPlanned() ? lease.monotonicLeft(now) : lease.left(now)) <= 0;
-		}
-
-		/**
-		 * Returns whether to renew now: the planned time has come, the machine may have
-		 * been suspended, or the store may have forgotten the lease.
-		 * @param doubted the store may have forgotten what was sent before that time
-		 */
-		private boolean isDue(Moment now, long doubted) {
-			boolean isTime = this.at - now.nanos() <= 0;
-			if (this.confirmedAt - doubted < 0) {
-				return !this.underWay && (!this.retrying || isTime);
-			}
-			return isPossible() && (isTime || (!this.retrying && this.ownership.lease().isSuspect(now)));
-		}
-
-		/**
-		 * Returns whether to renew now if another lease is due, to share its command: in
-		 * the second half of the time between two renewals. So all locks of a node come
-		 * to be renewed at the same time, and stay so, however far apart they were
-		 * acquired.
-		 */
-		private boolean isNearlyDue(Moment now) {
-			long slack = this.retrying ? 0 : (this.at - this.confirmedAt) / 2;
-			return isPossible() && this.at - now.nanos() <= slack;
-		}
-
-		private boolean isPossible() {
-			return isPlanned() && !this.underWay;
-		}
-
-		/**
-		 * Returns how long nothing needs to be done, in nanoseconds.
-		 */
-		long nanosToNextEvent(Moment now) {
-			long toDeadline = this.ownership.lease().monotonicLeft(now);
-			return (isPossible() || this.retrying) ? Math.min(toDeadline, this.at - now.nanos()) : toDeadline;
-		}
-
-		/**
-		 * Returns the lease to ask for, trimmed to end where the longest hold ends. If
-		 * the lease is not to be longer, this is what is left of the lease.
-		 */
-		Duration lease(Moment now) {
-			long nanos = isPlanned() ? Math.min(this.ownership.leaseToAsk(), this.ownership.maxHoldLeft(now.nanos()))
-					: this.ownership.lease().leftOnServer(now);
-			return Duration.ofMillis(Math.max(1, TimeUnit.NANOSECONDS.toMillis(nanos)));
-		}
-
 	}
 
 }

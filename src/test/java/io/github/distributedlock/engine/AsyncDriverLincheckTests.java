@@ -8,7 +8,6 @@ import java.util.concurrent.atomic.AtomicInteger;
 
 import io.github.distributedlock.backend.Waiter;
 import io.github.distributedlock.engine.LocalKey.Entry;
-import io.github.distributedlock.engine.LocalKey.QueueKey;
 import io.github.distributedlock.engine.Wait.Acquisition;
 import io.github.distributedlock.fixtures.Exploration;
 import io.github.distributedlock.fixtures.Interleavings;

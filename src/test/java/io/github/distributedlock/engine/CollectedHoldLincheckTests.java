@@ -30,15 +30,13 @@ import org.springframework.boot.logging.LoggingSystem;
 @Tag("optimized")
 public class CollectedHoldLincheckTests {
 
-	private static final HoldOptions OPTIONS = HoldOptions.of(LockRequest.of("k", "l"), Duration.ofSeconds(30),
-			Duration.ZERO);
+	private static final HoldOptions OPTIONS = HoldOptions.of(LockRequest.of("k", "l"), Duration.ofSeconds(30));
 
 	private final StillTime time = new StillTime();
 
 	private final AtomicInteger events = new AtomicInteger();
 
-	private final Leases leases = new Leases(new ReleasedKeys(), List.of(this::count),
-			new NodeTasks(this.time::background, this.time), false, this.time, this.time);
+	private final Leases leases = new Leases(new ReleasedKeys(), List.of(this::count), this.time, this.time);
 
 	private final Ownership ownership = new Ownership(OPTIONS.claim("k", "us", Waiter.exclusive("i")), OPTIONS,
 			new Lease(new Moment(0, 0), OPTIONS.lease()), 0, 0, false, this.time);

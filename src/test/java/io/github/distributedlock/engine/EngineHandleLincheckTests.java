@@ -47,11 +47,13 @@ public class EngineHandleLincheckTests {
 
 	private final Lifecycle calls = new Lifecycle(() -> false, this.time);
 
-	private final Leases leases = new Leases(this.store, List.of(this::count),
-			new NodeTasks(this.time::background, this.time), false, this.time, this.time);
+	private final Leases leases = new Leases(this.store, List.of(this::count), this.time, this.time);
 
-	private final EngineHandle.Factory handles = new EngineHandle.Factory(this.calls, this.leases, this.time, this.time,
-			null, new AtomicBoolean());
+	private final Releaser releaser = new Releaser(this.store, this.leases,
+			new NodeTasks(this.time::background, this.time), this.time, false);
+
+	private final EngineHandle.Factory handles = new EngineHandle.Factory(this.calls, this.leases, this.releaser,
+			this.time, this.time, null, new AtomicBoolean());
 
 	private final Hold hold = hold();
 
@@ -147,7 +149,7 @@ public class EngineHandleLincheckTests {
 	}
 
 	private Hold hold() {
-		HoldOptions options = HoldOptions.of(LockRequest.of("k"), Duration.ofSeconds(30), Duration.ZERO);
+		HoldOptions options = HoldOptions.of(LockRequest.of("k"), Duration.ofSeconds(30));
 		Ownership ownership = new Ownership(options.claim("k", "us", Waiter.exclusive("i")), options,
 				new Lease(new Moment(0, 0), options.lease()), 0, 0, false, this.time);
 		Hold hold = new Hold(ownership, this.entry, options, OptionalLong.empty());

@@ -1,5 +1,6 @@
 package io.github.distributedlock.engine;
 
+import java.time.Duration;
 import java.util.Set;
 import java.util.concurrent.atomic.AtomicReference;
 import java.util.function.UnaryOperator;
@@ -7,7 +8,6 @@ import java.util.function.UnaryOperator;
 import io.github.distributedlock.backend.ReleaseNotification;
 import io.github.distributedlock.backend.Waiter;
 import io.github.distributedlock.engine.LocalKey.Entry;
-import io.github.distributedlock.engine.LocalKey.QueueKey;
 import io.github.distributedlock.fixtures.Exploration;
 import io.github.distributedlock.fixtures.Interleavings;
 import org.jetbrains.lincheck.datastructures.Operation;
@@ -54,6 +54,8 @@ public class GrantLincheckTests {
 
 	private final int[] requests = new int[4];
 
+	private final Wait wait = new Wait(new StillTime(), Duration.ZERO, false);
+
 	private final LocalQueue queue = new LocalQueue((key) -> {
 		Set<String> unwanted = key.beginWithdrawal();
 		if (unwanted != null) {
@@ -74,7 +76,7 @@ public class GrantLincheckTests {
 	public void request(@Param(name = "thread") int thread) {
 		if (this.entries[thread] == null) {
 			this.owners[thread] = "us:" + thread + "." + this.requests[thread]++;
-			this.entries[thread] = this.queue.enter(K, true, false, null);
+			this.entries[thread] = this.queue.enter(K, true, false, this.wait);
 		}
 		if (!this.current[thread] && LocalQueueTests.takeTurn(this.entries[thread])) {
 			this.current[thread] = true;

@@ -1,9 +1,10 @@
 package io.github.distributedlock.engine;
 
+import java.time.Duration;
+
 import io.github.distributedlock.backend.ReleaseNotification;
 import io.github.distributedlock.backend.Waiter;
 import io.github.distributedlock.engine.LocalKey.Heard;
-import io.github.distributedlock.engine.LocalKey.QueueKey;
 import io.github.distributedlock.fixtures.Patience;
 import org.awaitility.Awaitility;
 import org.junit.jupiter.api.Test;
@@ -20,7 +21,9 @@ class GrantWhileAnsweredTests {
 	private final LocalQueue queue = new LocalQueue((key) -> {
 	}, null);
 
-	private final LocalKey key = this.queue.enter(new QueueKey("k", US), false, false, null).key();
+	private final LocalKey key = this.queue
+		.enter(new QueueKey("k", US), false, false, new Wait(new StillTime(), Duration.ZERO, false))
+		.key();
 
 	@Test
 	void isNotGivenBack() throws InterruptedException {

@@ -34,8 +34,7 @@ import org.junit.jupiter.api.Test;
 @Tag("optimized")
 public class HoldLincheckTests {
 
-	private static final HoldOptions OPTIONS = HoldOptions.of(LockRequest.of("k"), Duration.ofSeconds(30),
-			Duration.ZERO);
+	private static final HoldOptions OPTIONS = HoldOptions.of(LockRequest.of("k"), Duration.ofSeconds(30));
 
 	private static final Moment START = new Moment(0, 0);
 

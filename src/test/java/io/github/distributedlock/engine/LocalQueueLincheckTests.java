@@ -1,11 +1,11 @@
 package io.github.distributedlock.engine;
 
+import java.time.Duration;
 import java.util.ArrayDeque;
 import java.util.Deque;
 
 import io.github.distributedlock.backend.Waiter;
 import io.github.distributedlock.engine.LocalKey.Entry;
-import io.github.distributedlock.engine.LocalKey.QueueKey;
 import io.github.distributedlock.fixtures.Exploration;
 import io.github.distributedlock.fixtures.Interleavings;
 import org.jetbrains.lincheck.datastructures.BooleanGen;
@@ -32,6 +32,8 @@ public class LocalQueueLincheckTests {
 
 	private final boolean[] told = new boolean[4];
 
+	private final Wait wait = new Wait(new StillTime(), Duration.ZERO, false);
+
 	private final LocalQueue queue = new LocalQueue((key) -> {
 		throw new IllegalStateException("nobody has registered");
 	}, null);
@@ -46,7 +48,7 @@ public class LocalQueueLincheckTests {
 		if (this.entries[thread] != null) {
 			return false;
 		}
-		this.entries[thread] = this.queue.enter(K, mayWait, false, null);
+		this.entries[thread] = this.queue.enter(K, mayWait, false, this.wait);
 		return this.entries[thread] != null;
 	}
 

@@ -1,12 +1,12 @@
 package io.github.distributedlock.engine;
 
+import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Set;
 
 import io.github.distributedlock.backend.Waiter;
 import io.github.distributedlock.engine.LocalKey.Entry;
-import io.github.distributedlock.engine.LocalKey.QueueKey;
 import org.junit.jupiter.api.Test;
 
 import static org.assertj.core.api.Assertions.assertThat;
@@ -20,12 +20,14 @@ class LocalQueueTests {
 
 	private final List<LocalKey> withdrawals = new ArrayList<>();
 
+	private final Wait wait = new Wait(new StillTime(), Duration.ZERO, false);
+
 	private final LocalQueue queue = new LocalQueue(this.withdrawals::add, null);
 
 	@Test
 	void requestTakesOverAWithdrawalThatHasNotBegun() {
 		LocalKey withdrawal = withdrawal();
-		Entry entry = this.queue.enter(K, false, false, null);
+		Entry entry = this.queue.enter(K, false, false, this.wait);
 		assertThat(takeTurn(entry)).as("its turn at once").isTrue();
 		assertThat(entry.key().isRegistered()).as("the store still knows us").isTrue();
 		assertThat(withdrawal.beginWithdrawal()).as("withdraws all the same").isNull();
@@ -38,7 +40,7 @@ class LocalQueueTests {
 	void requestWaitsForAWithdrawalThatHasBegun() {
 		LocalKey withdrawal = withdrawal();
 		assertThat(withdrawal.beginWithdrawal()).isEmpty();
-		Entry entry = this.queue.enter(K, false, false, null);
+		Entry entry = this.queue.enter(K, false, false, this.wait);
 		assertThat(takeTurn(entry)).isFalse();
 		withdrawal.endWithdrawal(Set.of());
 		assertThat(takeTurn(entry)).isTrue();
@@ -49,7 +51,7 @@ class LocalQueueTests {
 	void requestThatTakesOverAMessageForNobodyKnowsThatTheKeyMayBeReserved() {
 		this.queue.wake(K);
 		assertThat(this.withdrawals).hasSize(1);
-		Entry entry = this.queue.enter(K, false, false, null);
+		Entry entry = this.queue.enter(K, false, false, this.wait);
 		assertThat(entry.key().isRegistered()).isTrue();
 		entry.leave();
 		assertThat(this.withdrawals).as("passed on after it").hasSize(2);
@@ -58,12 +60,12 @@ class LocalQueueTests {
 	@Test
 	void secondRequestThatMayNotWaitIsToldAtOnce() {
 		withdrawal();
-		this.queue.enter(K, false, false, null);
-		assertThat(this.queue.enter(K, false, false, null)).isNull();
+		this.queue.enter(K, false, false, this.wait);
+		assertThat(this.queue.enter(K, false, false, this.wait)).isNull();
 	}
 
 	private LocalKey withdrawal() {
-		Entry waiter = this.queue.enter(K, true, false, null);
+		Entry waiter = this.queue.enter(K, true, false, this.wait);
 		waiter.key().register();
 		waiter.leave();
 		assertThat(this.withdrawals).hasSize(1);

@@ -214,8 +214,7 @@ class PermitsTests extends EngineFixture {
 
 	@Test
 	void aHolderWhoseJvmDiedTakesAPermitUntilItsLeaseIsOver() {
-		this.store.acquire(
-				HoldOptions.of(permits(2), LEASE, Duration.ZERO).claim("k", "dead#1:1", Waiter.exclusive("dead#1")));
+		this.store.acquire(HoldOptions.of(permits(2), LEASE).claim("k", "dead#1:1", Waiter.exclusive("dead#1")));
 		this.engine.acquire(permits(2));
 		CompletableFuture<LockHandle> waiting = acquiring(permits(2).waitTime(Duration.ofMinutes(1)));
 		this.time.advance(LEASE.minusSeconds(1));

@@ -133,8 +133,7 @@ class SharedTests extends EngineFixture {
 
 	@Test
 	void readerOfAJvmThatDiedBlocksNobodyAfterItsLease() {
-		this.store.acquire(
-				HoldOptions.of(shared("k"), LEASE, Duration.ZERO).claim("k", "dead#1:1", Waiter.exclusive("dead#1")));
+		this.store.acquire(HoldOptions.of(shared("k"), LEASE).claim("k", "dead#1:1", Waiter.exclusive("dead#1")));
 		LockHandle reader = this.engine.acquire(shared("k"));
 		CompletableFuture<LockHandle> writer = inThread(() -> this.third.acquire(waiting("k", Duration.ofMinutes(1))));
 		untilWaiting(1);

@@ -1,12 +1,12 @@
 package io.github.distributedlock.engine;
 
+import java.time.Duration;
 import java.util.Set;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicReference;
 
 import io.github.distributedlock.backend.Waiter;
 import io.github.distributedlock.engine.LocalKey.Entry;
-import io.github.distributedlock.engine.LocalKey.QueueKey;
 import io.github.distributedlock.fixtures.Exploration;
 import io.github.distributedlock.fixtures.Interleavings;
 import org.jetbrains.lincheck.datastructures.Operation;
@@ -45,6 +45,8 @@ public class WakeUpLincheckTests {
 
 	private final boolean[] current = new boolean[4];
 
+	private final Wait wait = new Wait(new StillTime(), Duration.ZERO, false);
+
 	private final LocalQueue queue = new LocalQueue((key) -> {
 		Set<String> unwanted = key.beginWithdrawal();
 		if (unwanted != null) {
@@ -65,7 +67,7 @@ public class WakeUpLincheckTests {
 	public void request(@Param(name = "thread") int thread) {
 		Entry entry = this.entries[thread];
 		if (entry == null) {
-			entry = this.queue.enter(K, true, false, null);
+			entry = this.queue.enter(K, true, false, this.wait);
 			this.entries[thread] = entry;
 		}
 		if (!this.current[thread] && LocalQueueTests.takeTurn(entry)) {

@@ -7,6 +7,7 @@ import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicBoolean;
 
+import io.github.distributedlock.LockEvent.Lost.Reason;
 import io.github.distributedlock.LockRequest;
 import io.github.distributedlock.backend.Waiter;
 import io.github.distributedlock.engine.Lease.Moment;
@@ -37,10 +38,21 @@ public class WatchdogLincheckTests {
 
 	private final AtomicBoolean renewing = new AtomicBoolean();
 
-	private final Watchdog watchdog = new Watchdog(
-			new ReleasedKeys(), this::renew, new Leases(new ReleasedKeys(), List.of(),
-					new NodeTasks(this.time::background, this.time), false, this.time, this.time),
-			this.time, this.time);
+	private final Leases leases = new Leases(new ReleasedKeys(), List.of(), this.time, this.time);
+
+	private final Watchdog watchdog = new Watchdog(new ReleasedKeys(), new Watchdog.Guardian() {
+
+		@Override
+		public void renewDue(List<Ownership> due) {
+			renew(due);
+		}
+
+		@Override
+		public void declare(Ownership ownership, Reason reason) {
+			WatchdogLincheckTests.this.leases.declare(ownership, reason);
+		}
+
+	}, this.time, this.time);
 
 	@Test
 	void everyGuardedHoldHasAnAlarm() {
@@ -54,7 +66,7 @@ public class WatchdogLincheckTests {
 	@Operation
 	public void guard(@Param(name = "due") boolean due) {
 		long sent = due ? -LEASE / 3 : 0;
-		HoldOptions options = HoldOptions.of(LockRequest.of("k"), Duration.ofNanos(LEASE), Duration.ZERO);
+		HoldOptions options = HoldOptions.of(LockRequest.of("k"), Duration.ofNanos(LEASE));
 		Ownership ownership = new Ownership(options.claim("k", "us", Waiter.exclusive("i")), options,
 				new Lease(new Moment(sent, sent), LEASE), sent, sent, false, this.time);
 		this.watchdog.guard(ownership);
@@ -117,7 +129,7 @@ public class WatchdogLincheckTests {
 	 * How soon something must be done for the ownership.
 	 */
 	private long need(Ownership ownership) {
-		return new Watchdog.Plan(ownership).nanosToNextEvent(Moment.now(this.time));
+		return new Ownership.Plan(ownership).nanosToNextEvent(Moment.now(this.time));
 	}
 
 }
