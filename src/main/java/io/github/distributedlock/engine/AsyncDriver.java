@@ -8,6 +8,9 @@ import java.util.concurrent.atomic.AtomicReferenceFieldUpdater;
 import io.github.distributedlock.LockBackendException;
 import io.github.distributedlock.backend.LockBackend;
 import io.github.distributedlock.engine.Wait.Acquisition;
+import io.github.distributedlock.engine.Wait.Acquisition.Await;
+import io.github.distributedlock.engine.Wait.Acquisition.Need;
+import io.github.distributedlock.engine.Wait.Acquisition.Next;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -110,15 +113,12 @@ final class AsyncDriver implements Runnable, Wait.Driver {
 
 	private @Nullable Client client;
 
-	private boolean begun;
-
 	private boolean attempted;
 
 	/**
-	 * The last answer of the acquisition: a pause in nanoseconds, or one of the constants
-	 * of {@link Acquisition}.
+	 * What the acquisition needs.
 	 */
-	private long pause = Acquisition.NEXT_KEY;
+	private Next next = Need.ASK;
 
 	/**
 	 * The moment at which the pause is over.
@@ -209,7 +209,7 @@ final class AsyncDriver implements Runnable, Wait.Driver {
 	private void enqueue() {
 		Object node = Objects.requireNonNull(this.node, "node");
 		try {
-			if (this.begun) {
+			if (this.attempted || this.next instanceof Await) {
 				this.tasks.resume(node, this);
 			}
 			else {
@@ -245,13 +245,13 @@ final class AsyncDriver implements Runnable, Wait.Driver {
 
 	/**
 	 * Advances the request, whose owner is the calling thread.
-	 * @param mayAttempt whether this thread may ask the store
+	 * @param mayAsk whether this thread may ask the store
 	 */
-	private void advance(boolean mayAttempt) {
+	private void advance(boolean mayAsk) {
 		boolean ended = true;
 		Throwable failure = null;
 		try {
-			ended = !drive(mayAttempt);
+			ended = !drive(mayAsk);
 		}
 		catch (Throwable ex) {
 			failure = ex;
@@ -266,46 +266,59 @@ final class AsyncDriver implements Runnable, Wait.Driver {
 	 * @return {@code false} if the request has ended; otherwise another thread may own
 	 * the request already
 	 */
-	private boolean drive(boolean mayAttempt) throws InterruptedException {
+	private boolean drive(boolean mayAsk) throws InterruptedException {
 		cancelAlarm();
-		boolean mayAttemptHere = mayAttempt;
-		while (this.pause != Acquisition.ENDED) {
+		boolean mayAskHere = mayAsk;
+		while (true) {
 			if (this.cancelled) {
 				throw new CancellationException("The request was cancelled");
 			}
-			boolean pauses = this.pause != Acquisition.NEXT_KEY;
-			boolean signalled = pauses && acquisition().signal().availablePermits() > 0;
-			if (pauses && !signalled && isAhead(this.until)) {
+			boolean signalled = this.next instanceof Await pause && pause.signal().tryAcquire();
+			if (this.next instanceof Await && !signalled && isAhead(this.until)) {
 				if (trySuspend()) {
 					return true;
 				}
 				continue;
 			}
-			boolean needsStore = acquisition().mayAttempt(signalled);
-			if (!needsStore || mayAttemptHere) {
-				step(needsStore, signalled);
-				// The next key may be of another node.
-				mayAttemptHere &= this.pause != Acquisition.NEXT_KEY;
+			step(acquisition().advance(signalled));
+			if (this.next == Need.ASK && mayAskHere) {
+				mayAskHere = ask();
 			}
-			else if (tryEnqueue()) {
+			else if (this.next == Need.ASK && tryEnqueue()) {
 				return true;
 			}
+			if (this.next == Need.DONE) {
+				return false;
+			}
 		}
-		return false;
 	}
 
-	private void step(boolean needsStore, boolean signalled) throws InterruptedException {
-		if (isOverdue() && needsStore) {
+	/**
+	 * Asks the store for as long as the request needs that for the same key.
+	 * @return whether this thread may ask again: the next key may be of another node
+	 */
+	private boolean ask() throws InterruptedException {
+		if (isOverdue()) {
 			throw timeout();
 		}
-		if (needsStore && !this.attempted) {
+		if (!this.attempted) {
 			this.attempted = true;
 			client().checkSupport();
 		}
-		this.begun = true;
 		this.enqueued = false;
-		this.pause = acquisition().advance(signalled && acquisition().signal().tryAcquire());
-		this.until = this.time.nanoTime() + this.pause;
+		String key = acquisition().key();
+		while (this.next == Need.ASK && !this.cancelled && key.equals(acquisition().key())) {
+			step(acquisition().ask());
+		}
+		return key.equals(acquisition().key());
+	}
+
+	private void step(Next next) {
+		this.next = next;
+		if (next instanceof Await pause) {
+			this.enqueued = false;
+			this.until = this.time.nanoTime() + pause.nanos();
+		}
 	}
 
 	private boolean isOverdue() {

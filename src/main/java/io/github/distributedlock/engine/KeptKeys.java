@@ -149,7 +149,7 @@ final class KeptKeys implements LocalKey.Keeper {
 	public boolean mayKeep(Ownership ownership, boolean stays) {
 		return this.open && this.time.nanoTime() - ownership.sliceStart() < ownership.keepTime()
 				&& ownership.lease().nanos() <= ownership.claim().lease().toNanos()
-				&& (stays || (!pauses(ownership) && hears()));
+				&& (stays || (!pauses(ownership) && this.instance.isKnown() && this.instance.hears()));
 	}
 
 	private boolean pauses(Ownership ownership) {
@@ -193,10 +193,6 @@ final class KeptKeys implements LocalKey.Keeper {
 			logger.info("No key stays with this JVM for its keepTime, since {} recalls none: no other JVM could ask for"
 					+ " the key. This is logged once", this.backend.getClass().getSimpleName());
 		}
-	}
-
-	private boolean hears() {
-		return this.instance.isKnown() && this.instance.hears();
 	}
 
 	@Override

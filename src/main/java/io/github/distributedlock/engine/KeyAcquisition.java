@@ -51,11 +51,11 @@ import org.jspecify.annotations.Nullable;
 final class KeyAcquisition implements Acquisition {
 
 	/**
-	 * The event that a request waits for.
+	 * The event that a request waits for; nothing, if its turn has come.
 	 */
 	private enum Awaited {
 
-		TURN, BORROWER, WAKE_UP
+		TURN, NOTHING, BORROWER, WAKE_UP
 
 	}
 
@@ -70,11 +70,6 @@ final class KeyAcquisition implements Acquisition {
 	 * most to give back a key that nobody may be using.
 	 */
 	private static final long LONGEST_RECALL = TimeUnit.MILLISECONDS.toNanos(100);
-
-	/**
-	 * The answer of a round after which the next round begins at once.
-	 */
-	private static final long NEXT_ROUND = -3;
 
 	private final Factory engine;
 
@@ -147,7 +142,7 @@ final class KeyAcquisition implements Acquisition {
 	private OptionalLong sliceStart = OptionalLong.empty();
 
 	private KeyAcquisition(Factory engine, Claim claim, HoldOptions options, Wait wait, int era) {
-		QueueKey queueKey = QueueKey.of(claim);
+		QueueKey queueKey = new QueueKey(claim.key(), claim.waiter());
 		this.engine = engine;
 		this.claim = claim;
 		this.options = options;
@@ -211,20 +206,28 @@ final class KeyAcquisition implements Acquisition {
 	 * @throws LockBackendException if the store failed, or the engine was stopped
 	 */
 	@Override
-	public long advance(boolean signalled) throws InterruptedException {
+	public Next advance(boolean signalled) throws InterruptedException {
 		if (this.ended) {
-			return ENDED;
+			return Need.DONE;
 		}
 		// A stop signals, too, but not to requests that were in no queue yet.
 		requireServed();
-		Awaited awaited = this.awaited;
-		if (awaited == null) {
-			return this.entry.wasFirst() ? rounds() : queueUp();
+		if (this.awaited == null) {
+			return this.entry.wasFirst() ? Need.ASK : queueUp();
 		}
-		if (awaited == Awaited.TURN) {
-			return turn(signalled);
+		if (this.awaited == Awaited.TURN) {
+			if (!signalled) {
+				return late(false);
+			}
+			if (!this.entry.isCurrent()) {
+				return awaitTurn();
+			}
+			this.awaited = Awaited.NOTHING;
 		}
-		if (awaited == Awaited.WAKE_UP) {
+		if (this.awaited == Awaited.NOTHING) {
+			return this.wait.isOver() ? late(true) : Need.ASK;
+		}
+		if (this.awaited == Awaited.WAKE_UP) {
 			if (signalled) {
 				local().forgetWakeUps();
 				if (this.failure == null) {
@@ -235,26 +238,7 @@ final class KeyAcquisition implements Acquisition {
 				return busy();
 			}
 		}
-		return rounds();
-	}
-
-	@Override
-	public boolean mayAttempt(boolean signalled) {
-		if (this.ended) {
-			return false;
-		}
-		if (this.awaited == null) {
-			return this.entry.wasFirst();
-		}
-		if (this.awaited == Awaited.TURN) {
-			return signalled && (awaitsWithdrawal() || !this.wait.isOver());
-		}
-		return !this.wait.isOver() || (this.awaited == Awaited.BORROWER && this.wait.mayAttempt());
-	}
-
-	@Override
-	public Semaphore signal() {
-		return (this.awaited == Awaited.WAKE_UP) ? local().wakeUps() : this.entry.nudges();
+		return this.wait.mayAttempt() ? Need.ASK : ask();
 	}
 
 	@Override
@@ -294,12 +278,12 @@ final class KeyAcquisition implements Acquisition {
 	/**
 	 * Waits for the turn in the local queue, until the time is over.
 	 */
-	private long queueUp() {
+	private Next queueUp() {
 		this.wait.busyLocally(local().holder());
 		return awaitTurn();
 	}
 
-	private long awaitTurn() {
+	private Next awaitTurn() {
 		long left = this.wait.left();
 		return await(Awaited.TURN, awaitsWithdrawal() ? Math.max(left, LONGEST_WITHDRAWAL) : left);
 	}
@@ -314,30 +298,23 @@ final class KeyAcquisition implements Acquisition {
 	}
 
 	/**
-	 * Advances a request whose turn has come, or for which the key was held or queued for
-	 * here in all that time, or to which a stop has given a nudge.
+	 * Ends a request whose time is over: its turn has come late, or the key was held or
+	 * queued for here in all that time. A request that is late does not wait for a second
+	 * command of a store that fails.
 	 */
-	private long turn(boolean nudged) throws InterruptedException {
-		if (nudged && !this.entry.isCurrent()) {
-			return awaitTurn();
-		}
-		boolean late = !nudged || this.wait.isOver();
-		if (!nudged) {
+	private Next late(boolean hasTurn) {
+		if (!hasTurn) {
 			this.wait.busyLocally(local().holder());
 		}
-		if (late) {
-			// A request that is late does not wait for a second command of a store that
-			// fails.
-			requireNoFailure(local().failure());
+		requireNoFailure(local().failure());
+		if (hasTurn && awaitsWithdrawal()) {
+			return Need.ASK;
 		}
-		if (!nudged && this.entry.followsWithdrawal() && !this.wait.isBusy()) {
+		if (!hasTurn && this.entry.followsWithdrawal() && !this.wait.isBusy()) {
 			throw Failures.notAttempted(key(), "the store has not confirmed in " + Failures.text(this.wait.waited())
 					+ " that the waiter before it has withdrawn", null);
 		}
-		if (!late || (nudged && awaitsWithdrawal())) {
-			return rounds();
-		}
-		return (this.polls != null || this.failure != null) ? busy() : ENDED;
+		return (this.polls != null || this.failure != null) ? busy() : Need.DONE;
 	}
 
 	/**
@@ -350,24 +327,18 @@ final class KeyAcquisition implements Acquisition {
 		}
 	}
 
-	private long await(Awaited awaited, long nanos) {
+	private Next await(Awaited awaited, long nanos) {
 		this.awaited = awaited;
-		return Math.max(0, nanos);
-	}
-
-	private long rounds() throws InterruptedException {
-		long next = NEXT_ROUND;
-		while (next == NEXT_ROUND) {
-			next = round();
-		}
-		return next;
+		Semaphore signal = (awaited == Awaited.WAKE_UP) ? local().wakeUps() : this.entry.nudges();
+		return new Await(signal, Math.max(0, nanos));
 	}
 
 	/**
 	 * Takes the key that was left to this request, or the key that was granted to this
 	 * request, or asks the store. Waits for a borrower to return the key.
 	 */
-	private long round() throws InterruptedException {
+	@Override
+	public Next ask() throws InterruptedException {
 		HandOver handOver = this.engine.handOver;
 		Ownership left = this.entry.inherited();
 		// A request that had no other before it was left a key that has stayed here.
@@ -387,7 +358,7 @@ final class KeyAcquisition implements Acquisition {
 				requireServed(); // A stop signals only to waiting requests.
 				if (this.wait.isOver()) {
 					this.wait.busyLocally(left.owner());
-					return ENDED;
+					return Need.DONE;
 				}
 				return await(Awaited.BORROWER, this.wait.left());
 			}
@@ -396,10 +367,10 @@ final class KeyAcquisition implements Acquisition {
 		if (granted != null) {
 			return end(granted, false);
 		}
-		return this.wait.mayAttempt() ? attempt() : pause();
+		return this.wait.mayAttempt() ? attempt() : rest();
 	}
 
-	private long attempt() throws InterruptedException {
+	private Next attempt() throws InterruptedException {
 		Moment sent = Moment.now(this.engine.time);
 		if (registers()) {
 			Claim claim = nextClaim(sent);
@@ -414,7 +385,7 @@ final class KeyAcquisition implements Acquisition {
 	 * @param left the key that is to be passed on; {@code null} if there is none
 	 * @throws LockBackendException if no other attempt would succeed
 	 */
-	private long attempt(Moment sent, Claim claim, @Nullable Ownership left) throws InterruptedException {
+	private Next attempt(Moment sent, Claim claim, @Nullable Ownership left) throws InterruptedException {
 		boolean unsettledBefore = this.unsettled;
 		this.unsettled = true; // Set until the answer is read.
 		this.wait.beginAttempt();
@@ -432,7 +403,7 @@ final class KeyAcquisition implements Acquisition {
 		this.wait.answered(answer);
 		if (answer.acquired()) {
 			Hold hold = begin(new Lease(sent, claim.lease().toNanos()), sent.nanos(), token(answer));
-			return (hold != null) ? end(hold, false) : pause();
+			return (hold != null) ? end(hold, false) : rest();
 		}
 		if (this.engine.router.isUnused(this.claim, answer.holder()) && !this.wasBusy) {
 			this.wait.recalls(LONGEST_RECALL);
@@ -443,7 +414,7 @@ final class KeyAcquisition implements Acquisition {
 		// so that slice is over.
 		this.sliceStart = OptionalLong.empty();
 		polls().busy(answer);
-		return pause();
+		return rest();
 	}
 
 	/**
@@ -510,7 +481,7 @@ final class KeyAcquisition implements Acquisition {
 	 * command off if the thread is interrupted. A request that is not interruptible asks
 	 * once more at once, even if the request may not wait.
 	 */
-	private long failed(LockBackendException failure, boolean unsettledBefore) throws InterruptedException {
+	private Next failed(LockBackendException failure, boolean unsettledBefore) throws InterruptedException {
 		this.failure = failure;
 		if (!Thread.currentThread().isInterrupted()) {
 			local().failed(failure); // Else this request alone failed.
@@ -526,10 +497,10 @@ final class KeyAcquisition implements Acquisition {
 			if (!this.brokenOff) {
 				this.brokenOff = true;
 				requireServed();
-				return NEXT_ROUND;
+				return Need.ASK;
 			}
 		}
-		return pause();
+		return rest();
 	}
 
 	/**
@@ -617,7 +588,7 @@ final class KeyAcquisition implements Acquisition {
 	 * @param inherited whether the key was handed over, so that others may have been
 	 * granted the key
 	 */
-	private long end(Hold hold, boolean inherited) {
+	private Next end(Hold hold, boolean inherited) {
 		try {
 			if (inherited) {
 				takeFromOthers(hold.ownership());
@@ -631,14 +602,14 @@ final class KeyAcquisition implements Acquisition {
 				hold.leaveQueue();
 			}
 		}
-		return ENDED;
+		return Need.DONE;
 	}
 
 	/**
 	 * Ends because the store has said that the key is busy, or fails if the store has not
 	 * said so.
 	 */
-	private long busy() {
+	private Next busy() {
 		LockBackendException failure = this.failure;
 		if (failure != null) {
 			throw this.wait.isAllowed() ? Failures.storeFailed(key(), this.wait.waited(), failure) : failure;
@@ -647,14 +618,14 @@ final class KeyAcquisition implements Acquisition {
 			throw Failures.notAttempted(key(), "the waitTime of " + Failures.text(this.wait.limit())
 					+ " was over after the other keys of the request", "choose a longer waitTime");
 		}
-		return ENDED;
+		return Need.DONE;
 	}
 
 	/**
 	 * Pauses as long as there is nothing to be asked for, if there is time left to ask
 	 * again.
 	 */
-	private long pause() {
+	private Next rest() {
 		if (!this.wait.isOver()) {
 			if (this.outOfTurn) {
 				return enter();
@@ -667,14 +638,14 @@ final class KeyAcquisition implements Acquisition {
 			}
 		}
 		requireServed();
-		return this.wait.isOver() ? busy() : NEXT_ROUND;
+		return this.wait.isOver() ? busy() : Need.ASK;
 	}
 
-	private long enter() {
+	private Next enter() {
 		this.outOfTurn = false;
 		this.entry = Objects.requireNonNull(this.engine.queue.enter(local().queueKey(), true, false, this.wait));
 		requireServed();
-		return this.entry.wasFirst() ? NEXT_ROUND : queueUp();
+		return this.entry.wasFirst() ? Need.ASK : queueUp();
 	}
 
 	private Polls polls() {

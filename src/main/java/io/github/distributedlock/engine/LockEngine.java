@@ -80,7 +80,7 @@ public final class LockEngine implements DistributedLock, LockAdmin, AutoCloseab
 		this.leases = new Leases(backend, settings.listeners, time, workers);
 		this.releaser = new Releaser(backend, this.leases, tasks, workers, handsOver);
 		this.kept = new KeptKeys(backend, this.instance, handsOver, this.leases, tasks, time);
-		this.queue = new LocalQueue(new Withdrawals(backend, this.leases, tasks), this.kept);
+		this.queue = new LocalQueue(new LocalQueue.Withdrawals(backend, this.leases, tasks), this.kept);
 		NotificationRouter router = new NotificationRouter(this.queue, this.leases, this.instance);
 		this.instance.listen(router);
 		HandOver handOver = new HandOver(backend, this.leases, time, settings.localSlice.toNanos(), this.takenAgain);

@@ -428,7 +428,7 @@ final class Ownership {
 
 	synchronized Plan plan() {
 		if (this.plan == null) {
-			this.plan = new Plan(this);
+			this.plan = new Plan();
 		}
 		return this.plan;
 	}
@@ -516,13 +516,11 @@ final class Ownership {
 	 * is written whole, and the later one counts. Either plan is right, since the store
 	 * has confirmed the lease from when its command was sent, or is asked again soon.
 	 */
-	static final class Plan {
+	final class Plan {
 
 		private static final long SHORTEST_RETRY = TimeUnit.MILLISECONDS.toNanos(20);
 
 		private static final long LONGEST_RETRY = TimeUnit.MILLISECONDS.toNanos(500);
-
-		private final Ownership ownership;
 
 		private volatile boolean planned;
 
@@ -542,9 +540,8 @@ final class Ownership {
 		 */
 		private volatile int count;
 
-		Plan(Ownership ownership) {
-			this.ownership = ownership;
-			plan(ownership.lease().sent(), ownership.wholeLease());
+		Plan() {
+			plan(Ownership.this.lease.sent(), wholeLease());
 		}
 
 		/**
@@ -556,8 +553,8 @@ final class Ownership {
 			this.confirmedAt = sent;
 			this.at = sent + nanos / 3;
 			this.retrying = false;
-			this.planned = this.ownership.options().renewed()
-					&& this.ownership.maxHoldLeft(sent) - nanos >= TimeUnit.MILLISECONDS.toNanos(1);
+			this.planned = Ownership.this.options.renewed()
+					&& maxHoldLeft(sent) - nanos >= TimeUnit.MILLISECONDS.toNanos(1);
 			this.underWay = false;
 		}
 
@@ -577,7 +574,7 @@ final class Ownership {
 		 * Plans to try again soon, for the store failed.
 		 */
 		synchronized void retry(long now) {
-			this.at = now + Math.max(SHORTEST_RETRY, Math.min(LONGEST_RETRY, this.ownership.options().lease() / 20));
+			this.at = now + Math.max(SHORTEST_RETRY, Math.min(LONGEST_RETRY, Ownership.this.options.lease() / 20));
 			this.retrying = true;
 			this.underWay = false;
 		}
@@ -600,7 +597,7 @@ final class Ownership {
 		 * even if their lease is fixed.
 		 */
 		boolean isPlanned() {
-			return this.planned || this.ownership.isCollecting();
+			return this.planned || isCollecting();
 		}
 
 		/**
@@ -608,7 +605,7 @@ final class Ownership {
 		 * only suspect is renewed first, to see.
 		 */
 		boolean isExpired(Moment now) {
-			Lease lease = this.ownership.lease();
+			Lease lease = Ownership.this.lease;
 			return (isPlanned() ? lease.monotonicLeft(now) : lease.left(now)) <= 0;
 		}
 
@@ -622,7 +619,7 @@ final class Ownership {
 			if (this.confirmedAt - doubted < 0) {
 				return !this.underWay && (!this.retrying || isTime);
 			}
-			return isPossible() && (isTime || (!this.retrying && this.ownership.lease().isSuspect(now)));
+			return isPossible() && (isTime || (!this.retrying && Ownership.this.lease.isSuspect(now)));
 		}
 
 		/**
@@ -644,7 +641,7 @@ final class Ownership {
 		 * Returns how long nothing needs to be done, in nanoseconds.
 		 */
 		long nanosToNextEvent(Moment now) {
-			long toDeadline = this.ownership.lease().monotonicLeft(now);
+			long toDeadline = Ownership.this.lease.monotonicLeft(now);
 			return (isPossible() || this.retrying) ? Math.min(toDeadline, this.at - now.nanos()) : toDeadline;
 		}
 
@@ -653,8 +650,8 @@ final class Ownership {
 		 * the lease is not to be longer, this is what is left of the lease.
 		 */
 		Duration lease(Moment now) {
-			long nanos = isPlanned() ? Math.min(this.ownership.leaseToAsk(), this.ownership.maxHoldLeft(now.nanos()))
-					: this.ownership.lease().leftOnServer(now);
+			long nanos = isPlanned() ? Math.min(leaseToAsk(), maxHoldLeft(now.nanos()))
+					: Ownership.this.lease.leftOnServer(now);
 			return Duration.ofMillis(Math.max(1, TimeUnit.NANOSECONDS.toMillis(nanos)));
 		}
 

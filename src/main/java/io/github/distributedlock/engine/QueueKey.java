@@ -17,13 +17,6 @@ import io.github.distributedlock.backend.Waiter;
 record QueueKey(String key, Waiter waiter) {
 
 	/**
-	 * Returns the identity of the request that makes a claim.
-	 */
-	static QueueKey of(Claim claim) {
-		return new QueueKey(claim.key(), claim.waiter());
-	}
-
-	/**
 	 * Returns a claim that an owner may have made as this waiter, with no more than is
 	 * needed to undo the claim.
 	 */

@@ -2,7 +2,6 @@ package io.github.distributedlock.engine;
 
 import java.util.ArrayList;
 import java.util.List;
-import java.util.Objects;
 import java.util.concurrent.Semaphore;
 
 import io.github.distributedlock.LockBackendException;
@@ -116,19 +115,41 @@ final class RequestAcquisition implements Acquisition, Hold.Attached {
 	}
 
 	@Override
-	public long advance(boolean signalled) throws InterruptedException {
-		if (rollBackIfLost()) {
-			return NEXT_KEY;
-		}
-		if (isComplete()) {
-			return renew();
-		}
-		KeyAcquisition current = (this.current != null) ? this.current : next();
-		if (current != null) {
-			long pause = current.advance(signalled);
-			if (pause != ENDED) {
-				return await(current.signal(), pause);
+	public Next advance(boolean signalled) throws InterruptedException {
+		for (boolean came = signalled;; came = false) {
+			if (this.isBusy) {
+				return Need.DONE;
 			}
+			came &= !rollBackIfLost();
+			if (isComplete()) {
+				return tryHandOut(this.engine.time().nanoTime()) ? Need.DONE : Need.ASK;
+			}
+			KeyAcquisition current = (this.current != null) ? this.current : next();
+			Next next = (current != null) ? take(current, current.advance(came)) : Need.DONE;
+			if (next != Need.DONE) {
+				return next;
+			}
+		}
+	}
+
+	@Override
+	public Next ask() throws InterruptedException {
+		KeyAcquisition current = rollBackIfLost() ? null : this.current;
+		if (current == null && !isComplete()) {
+			return advance(false); // A loss has changed what is to be asked.
+		}
+		Next next = (current != null) ? take(current, current.ask()) : renew();
+		return (next == Need.DONE && !this.isHandedOut) ? advance(false) : next;
+	}
+
+	/**
+	 * Takes what the acquisition of one key needs, or has acquired.
+	 */
+	private Next take(KeyAcquisition current, Next next) {
+		if (next instanceof Await pause) {
+			return await(pause);
+		}
+		if (next == Need.DONE) {
 			List<Hold> acquired = current.holds();
 			if (acquired != null) {
 				add(acquired.get(0));
@@ -137,12 +158,12 @@ final class RequestAcquisition implements Acquisition, Hold.Attached {
 			this.current = null;
 			current.end();
 		}
-		return (this.isBusy || (isComplete() && tryHandOut(this.engine.time().nanoTime()))) ? ENDED : NEXT_KEY;
+		return next;
 	}
 
-	private long await(Semaphore signal, long pause) {
-		this.signal = signal;
-		return rollBackIfLost() ? NEXT_KEY : pause;
+	private Next await(Await pause) {
+		this.signal = pause.signal();
+		return rollBackIfLost() ? Need.ASK : pause;
 	}
 
 	/**
@@ -247,7 +268,7 @@ final class RequestAcquisition implements Acquisition, Hold.Attached {
 	 * Renews all keys of the request's own, and hands them out if the renewal was done in
 	 * time. A fixed lease, and the request's limits, count from then on.
 	 */
-	private long renew() {
+	private Next renew() {
 		LockBackendException failure = this.failure;
 		this.engine.lifecycle().requireServed(this.era, this.keys.get(0));
 		if (failure != null && this.wait.left() <= 0) {
@@ -266,11 +287,11 @@ final class RequestAcquisition implements Acquisition, Hold.Attached {
 			}
 			own.forEach(Hold::collect);
 			this.failure = ex;
-			return pause();
+			return rest();
 		}
 		this.engine.lifecycle().requireServed(this.era, this.keys.get(0));
 		if (tryHandOut(since)) {
-			return ENDED;
+			return Need.DONE;
 		}
 		if (!this.lossPending && this.wait.left() <= 0) {
 			throw LockBackendException
@@ -280,11 +301,11 @@ final class RequestAcquisition implements Acquisition, Hold.Attached {
 				.retryable(true)
 				.build();
 		}
-		return this.lossPending ? NEXT_KEY : pause();
+		return this.lossPending ? Need.ASK : rest();
 	}
 
-	private long pause() {
-		return await(new Semaphore(0), Math.max(0, this.wait.untilRetry()));
+	private Next rest() {
+		return await(new Await(new Semaphore(0), Math.max(0, this.wait.untilRetry())));
 	}
 
 	/**
@@ -311,19 +332,6 @@ final class RequestAcquisition implements Acquisition, Hold.Attached {
 			this.lossPending = true;
 		}
 		return collected;
-	}
-
-	@Override
-	public boolean mayAttempt(boolean signalled) {
-		if (this.current != null) {
-			return this.current.mayAttempt(signalled);
-		}
-		return isComplete() || (!this.isBusy && this.wait.mayAttempt());
-	}
-
-	@Override
-	public Semaphore signal() {
-		return Objects.requireNonNull(this.signal, "signal");
 	}
 
 	@Override

@@ -10,6 +10,9 @@ import io.github.distributedlock.WaitObserver;
 import io.github.distributedlock.WaitObserver.Observed;
 import io.github.distributedlock.backend.AcquireResult;
 import io.github.distributedlock.backend.Holder;
+import io.github.distributedlock.engine.Wait.Acquisition.Await;
+import io.github.distributedlock.engine.Wait.Acquisition.Need;
+import io.github.distributedlock.engine.Wait.Acquisition.Next;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -106,10 +109,10 @@ final class Wait {
 	 */
 	void run(Acquisition acquisition) throws InterruptedException {
 		try {
-			long pause = acquisition.advance(false);
-			while (pause != Acquisition.ENDED) {
-				boolean signalled = pause != Acquisition.NEXT_KEY && await(acquisition.signal(), pause);
-				pause = acquisition.advance(signalled);
+			Next next = acquisition.advance(false);
+			while (next != Need.DONE) {
+				next = (next instanceof Await pause) ? acquisition.advance(await(pause.signal(), pause.nanos()))
+						: acquisition.ask();
 			}
 		}
 		finally {
@@ -370,10 +373,10 @@ final class Wait {
 	}
 
 	/**
-	 * A request, or its part for one key, on its way. An acquisition advances until it
-	 * ends, or has to wait for <i>a signal or a time</i>. The driver of an acquisition
-	 * does the waiting: {@link Wait#run} parks the requesting thread, and a request that
-	 * no thread waits for is called again by its driver.
+	 * A request, or its part for one key, on its way. An acquisition says what it needs
+	 * next: to ask the store, or to wait for <i>a signal or a time</i>. Its driver sees
+	 * to that: {@link Wait#run} lets the requesting thread ask and wait, and a request
+	 * that no thread waits for asks on a thread in the line of the key's node.
 	 * <p>
 	 * Confined to one thread at a time. The driver calls {@link #end} once, after all
 	 * else, even if the request is given up during a wait.
@@ -381,37 +384,43 @@ final class Wait {
 	interface Acquisition {
 
 		/**
-		 * The acquisition has ended, with the keys that the request asked for or without.
+		 * What an acquisition needs: a {@link Need}, or to {@link Await}.
 		 */
-		long ENDED = -1;
+		sealed interface Next {
+
+		}
 
 		/**
-		 * The acquisition has nothing to wait for, and continues with another key,
-		 * perhaps on another node of the store.
+		 * To ask the store about the key; or nothing more, since the acquisition has
+		 * ended, with the keys that the request asked for or without.
 		 */
-		long NEXT_KEY = -2;
+		enum Need implements Next {
+
+			ASK, DONE
+
+		}
 
 		/**
-		 * Begins, or continues after a wait.
+		 * To await a signal.
+		 *
+		 * @param nanos for how long to await the signal, from 0
+		 */
+		record Await(Semaphore signal, long nanos) implements Next {
+		}
+
+		/**
+		 * Begins, goes on after a wait, or looks again whether to ask. Does not ask the
+		 * store.
 		 * @param signalled {@code true} if the signal came that the acquisition waited
-		 * for, which was consumed; {@code false} if the time is over
-		 * @return for how long to wait for the {@link #signal}, in nanoseconds from 0, or
-		 * {@link #ENDED}, or {@link #NEXT_KEY}
+		 * for, which was consumed; {@code false} if the time is over, or there was no
+		 * wait
 		 */
-		long advance(boolean signalled) throws InterruptedException;
+		Next advance(boolean signalled) throws InterruptedException;
 
 		/**
-		 * Returns whether the acquisition may ask the store if it advances now. If this
-		 * method returns {@code false}, the acquisition does not ask, whatever comes
-		 * before it advances.
-		 * @param signalled whether the signal is there that the acquisition waits for
+		 * Asks the store. To be called when the acquisition has said so just now.
 		 */
-		boolean mayAttempt(boolean signalled);
-
-		/**
-		 * Returns the signal that the acquisition waits for.
-		 */
-		Semaphore signal();
+		Next ask() throws InterruptedException;
 
 		/**
 		 * Returns the key that is being acquired, or will be next.

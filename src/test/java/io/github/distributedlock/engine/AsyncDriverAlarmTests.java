@@ -104,13 +104,8 @@ class AsyncDriverAlarmTests {
 			private final long end = AsyncDriverAlarmTests.this.time.nanoTime() + wait.toNanos();
 
 			@Override
-			public long advance(boolean signalled) {
-				return mayAttempt(signalled) ? super.advance(signalled) : ENDED;
-			}
-
-			@Override
-			public boolean mayAttempt(boolean signalled) {
-				return AsyncDriverAlarmTests.this.time.nanoTime() < this.end;
+			public Next advance(boolean signalled) {
+				return (AsyncDriverAlarmTests.this.time.nanoTime() < this.end) ? Need.ASK : Need.DONE;
 			}
 
 		}, new Requester());
@@ -180,19 +175,14 @@ class AsyncDriverAlarmTests {
 	private class Polling implements Acquisition {
 
 		@Override
-		public long advance(boolean signalled) {
+		public Next advance(boolean signalled) {
+			return Need.ASK;
+		}
+
+		@Override
+		public Next ask() {
 			AsyncDriverAlarmTests.this.asked++;
-			return PAUSE.toNanos();
-		}
-
-		@Override
-		public boolean mayAttempt(boolean signalled) {
-			return true;
-		}
-
-		@Override
-		public Semaphore signal() {
-			return AsyncDriverAlarmTests.this.signal;
+			return new Await(AsyncDriverAlarmTests.this.signal, PAUSE.toNanos());
 		}
 
 		@Override

@@ -3,7 +3,6 @@ package io.github.distributedlock.engine;
 import java.time.Duration;
 import java.util.Arrays;
 import java.util.List;
-import java.util.concurrent.Semaphore;
 import java.util.concurrent.atomic.AtomicInteger;
 
 import io.github.distributedlock.backend.Waiter;
@@ -129,6 +128,8 @@ public class AsyncDriverLincheckTests {
 
 		private boolean begun;
 
+		private boolean mayAsk;
+
 		private volatile boolean hasTurn;
 
 		private Request() {
@@ -136,21 +137,19 @@ public class AsyncDriverLincheckTests {
 		}
 
 		@Override
-		public long advance(boolean signalled) {
+		public Next advance(boolean signalled) {
 			boolean first = !this.begun;
 			this.begun = true;
-			if (first ? LocalQueueTests.takeTurn(this.entry) : signalled) {
-				int now = AsyncDriverLincheckTests.this.inside.incrementAndGet();
-				AsyncDriverLincheckTests.this.most.accumulateAndGet(now, Math::max);
-				this.hasTurn = true;
-				return ENDED;
-			}
-			return first ? WAIT.toNanos() : ENDED;
+			this.mayAsk |= first ? LocalQueueTests.takeTurn(this.entry) : signalled;
+			return this.mayAsk ? Need.ASK : first ? new Await(this.entry.nudges(), WAIT.toNanos()) : Need.DONE;
 		}
 
 		@Override
-		public Semaphore signal() {
-			return this.entry.nudges();
+		public Next ask() {
+			int now = AsyncDriverLincheckTests.this.inside.incrementAndGet();
+			AsyncDriverLincheckTests.this.most.accumulateAndGet(now, Math::max);
+			this.hasTurn = true;
+			return Need.DONE;
 		}
 
 		@Override
@@ -168,11 +167,6 @@ public class AsyncDriverLincheckTests {
 			if (!this.hasTurn) {
 				this.entry.leave();
 			}
-		}
-
-		@Override
-		public boolean mayAttempt(boolean signalled) {
-			return signalled || !this.begun;
 		}
 
 		@Override

@@ -129,7 +129,7 @@ public class WatchdogLincheckTests {
 	 * How soon something must be done for the ownership.
 	 */
 	private long need(Ownership ownership) {
-		return new Ownership.Plan(ownership).nanosToNextEvent(Moment.now(this.time));
+		return ownership.new Plan().nanosToNextEvent(Moment.now(this.time));
 	}
 
 }
