@@ -9,9 +9,12 @@ import java.util.Locale;
 import java.util.Map;
 import java.util.Objects;
 import java.util.Set;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CompletionException;
 import java.util.concurrent.ScheduledThreadPoolExecutor;
 import java.util.concurrent.ThreadLocalRandom;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicReference;
 import java.util.stream.Collectors;
 import java.util.stream.IntStream;
 
@@ -76,6 +79,11 @@ public final class JdbcLockBackend implements LockBackend {
 	 * locks.
 	 */
 	private volatile boolean checked;
+
+	/**
+	 * The check that a request makes before the first lock, while the check runs.
+	 */
+	private final AtomicReference<@Nullable CompletableFuture<Void>> firstCheck = new AtomicReference<>();
 
 	/**
 	 * Creates a store, which does not connect yet.
@@ -151,7 +159,7 @@ public final class JdbcLockBackend implements LockBackend {
 
 	@Override
 	public void check() {
-		check(this.renewals::run, true);
+		check(this.renewals::run);
 		this.connections.require(notifies() ? 3 : 2);
 	}
 
@@ -165,24 +173,51 @@ public final class JdbcLockBackend implements LockBackend {
 	}
 
 	/**
-	 * Checks the table and the settings of the server. Without {@code again}, a request
-	 * checks nothing if another request has checked them while this one waited for a
-	 * connection.
+	 * Checks the table and the settings of the server.
 	 */
-	private void check(Runner runner, boolean again) {
+	private void check(Runner runner) {
 		runner.run("use the table " + this.settings.table(), COMMANDS_OF_CHECK, (session) -> {
-			if (again || !this.checked) {
-				TableCheck.run(session);
-			}
+			TableCheck.run(session);
 			return true;
 		});
 		runner.run("read the settings of the database", COMMANDS_OF_CHECK, (session) -> {
-			if (again || !this.checked) {
-				ServerSettings.check(session);
-			}
+			ServerSettings.check(session);
 			return true;
 		});
 		this.checked = true;
+	}
+
+	/**
+	 * Checks the database before the first lock, since the database may have been down at
+	 * the start. One request checks; the requests that come meanwhile wait for the result
+	 * of that check, since many checks at once would keep a weak server from its work.
+	 */
+	private void checkOnce() {
+		CompletableFuture<Void> own = new CompletableFuture<>();
+		CompletableFuture<Void> running = this.firstCheck.compareAndExchange(null, own);
+		if (running != null) {
+			try {
+				running.join();
+			}
+			catch (CompletionException ex) {
+				throw (RuntimeException) Objects.requireNonNull(ex.getCause());
+			}
+			return;
+		}
+		try {
+			if (!this.checked) {
+				check(this.connections::run);
+			}
+			own.complete(null);
+		}
+		catch (RuntimeException ex) {
+			own.completeExceptionally(ex);
+			throw ex;
+		}
+		finally {
+			own.completeExceptionally(new IllegalStateException("The check of the database has failed"));
+			this.firstCheck.set(null);
+		}
 	}
 
 	@Override
@@ -310,8 +345,7 @@ public final class JdbcLockBackend implements LockBackend {
 	private <T> T run(String step, String key, Rows.Step<T> action) {
 		checkKey(key);
 		if (!this.checked) {
-			// The database may have been down at the start.
-			check(this.connections::run, false);
+			checkOnce();
 		}
 		return this.connections.run(step + " lock '" + key + "'", (session) -> Rows.run(session, action));
 	}

@@ -1,13 +1,24 @@
 package io.github.distributedlock.backend.jdbc;
 
+import java.sql.Connection;
+import java.sql.SQLException;
 import java.time.Duration;
+import java.util.EnumSet;
+import java.util.List;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.FutureTask;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicInteger;
 import java.util.stream.Collectors;
+import java.util.stream.IntStream;
 
 import javax.sql.DataSource;
 
 import com.zaxxer.hikari.HikariDataSource;
 import io.github.distributedlock.LockBackendException;
+import io.github.distributedlock.backend.AcquireResult;
 import io.github.distributedlock.backend.Claim;
+import io.github.distributedlock.fixtures.Patience;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.ExtendWith;
@@ -17,10 +28,12 @@ import org.junit.jupiter.params.provider.CsvSource;
 import org.springframework.boot.test.system.CapturedOutput;
 import org.springframework.boot.test.system.OutputCaptureExtension;
 import org.springframework.jdbc.core.JdbcTemplate;
+import org.springframework.jdbc.datasource.DelegatingDataSource;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.catchThrowableOfType;
 import static org.assertj.core.api.SoftAssertions.assertSoftly;
+import static org.awaitility.Awaitility.await;
 
 /**
  * A table that was made by hand, in another way than ours, is refused with the statement
@@ -68,6 +81,40 @@ class TableCheckTests {
 				.hasMessageContaining(TWICE);
 			database.execute("alter table distributed_lock add primary key (lock_key)");
 			assertThat(store.acquire(claim).acquired()).isTrue();
+		}
+	}
+
+	@Test
+	void manyFirstLocksWaitForOneCheck() {
+		CountDownLatch gate = new CountDownLatch(1);
+		AtomicInteger asked = new AtomicInteger();
+		try (HikariDataSource pool = H2.pool();
+				JdbcLockBackend store = new JdbcLockBackend(new DelegatingDataSource(pool) {
+					@Override
+					public Connection getConnection() throws SQLException {
+						asked.incrementAndGet();
+						try {
+							gate.await(Patience.PATIENCE.toSeconds(), TimeUnit.SECONDS);
+						}
+						catch (InterruptedException ex) {
+							throw new SQLException(ex);
+						}
+						return super.getConnection();
+					}
+				}, Patient.SETTINGS)) {
+			List<FutureTask<AcquireResult>> requests = IntStream.range(0, 8)
+				.mapToObj((i) -> new FutureTask<>(
+						() -> store.acquire(Claim.of("k" + i, "a:" + i, "a", Duration.ofMinutes(1)))))
+				.toList();
+			List<Thread> threads = requests.stream().map(Thread::new).toList();
+			threads.forEach(Thread::start);
+			await().until(() -> threads.stream()
+				.allMatch((thread) -> EnumSet.of(Thread.State.WAITING, Thread.State.TIMED_WAITING)
+					.contains(thread.getState())));
+			assertThat(asked).hasValue(1);
+			gate.countDown();
+			assertThat(requests).allSatisfy((request) -> assertThat(request).succeedsWithin(Patience.PATIENCE)
+				.matches(AcquireResult::acquired));
 		}
 	}
 
