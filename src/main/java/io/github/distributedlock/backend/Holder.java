@@ -8,7 +8,9 @@ import io.github.distributedlock.LockStatus;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The owner or waiter in whose favour a key is busy.
+ * The owner or waiter in whose favour a key is busy: what a store answers to each attempt
+ * that finds the key busy. A {@link LockStatus.Holder} is what users are shown, with the
+ * remaining lease and with {@link LockStatus.State#KEPT}, which no store knows.
  *
  * @param name an owner token; for a reservation the instance that the key is kept for, or
  * the owner token of the fair request

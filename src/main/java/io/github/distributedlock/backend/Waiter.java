@@ -10,7 +10,8 @@ import org.jspecify.annotations.Nullable;
  * The unit that a store registers as waiting for a key. All requests of an instance that
  * want the key alone are one waiter. All requests of that instance that want to share the
  * key are another waiter, and all requests with the same number of permits are one, too.
- * Each fair request is a waiter by itself.
+ * Each fair request is a waiter by itself. A store compares waiters; a
+ * {@link LockStatus.Waiter} only shows one to users, whose package knows no store.
  *
  * @param instance the engine that waits; without white space, colons and semicolons
  * @param mode which owners would have the key together

@@ -15,9 +15,12 @@ import java.util.stream.Stream;
 import io.github.distributedlock.LockMode;
 import io.github.distributedlock.backend.AcquireResult;
 import io.github.distributedlock.backend.Claim;
+import io.github.distributedlock.backend.ForwardingLockBackend;
 import io.github.distributedlock.backend.Holder;
 import io.github.distributedlock.backend.LockBackend;
 import io.github.distributedlock.backend.LockFeature;
+import io.github.distributedlock.backend.ReleaseListener;
+import io.github.distributedlock.engine.LockEngine;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.TestInstance;
 import org.junit.jupiter.api.extension.ExtendWith;
@@ -103,6 +106,22 @@ abstract class ContractBench {
 		backend.renew(List.of(Renewal.of(claim(key(), "nobody"))));
 		watch.begin();
 		return backend;
+	}
+
+	/**
+	 * An engine on the store, whose renewals come often, so that a holder is told soon.
+	 */
+	static LockEngine engine(LockBackend backend, String application) {
+		LockBackend asked = new ForwardingLockBackend(backend) {
+
+			@Override
+			public Listening listen(String instance, ReleaseListener listener) {
+				return features().contains(LockFeature.NOTIFICATIONS) ? super.listen(instance, listener)
+						: Listening.DEAF;
+			}
+
+		};
+		return LockEngine.builder(asked).application(application).watchdogTimeout(Duration.ofSeconds(3)).build();
 	}
 
 	Ear listen(LockBackend backend, String instance) {

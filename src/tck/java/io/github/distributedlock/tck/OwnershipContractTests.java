@@ -17,11 +17,9 @@ import io.github.distributedlock.LockMode;
 import io.github.distributedlock.LockRequest;
 import io.github.distributedlock.backend.AcquireResult;
 import io.github.distributedlock.backend.Claim;
-import io.github.distributedlock.backend.ForwardingLockBackend;
 import io.github.distributedlock.backend.Holder;
 import io.github.distributedlock.backend.LockBackend;
 import io.github.distributedlock.backend.LockFeature;
-import io.github.distributedlock.backend.ReleaseListener;
 import io.github.distributedlock.engine.LockEngine;
 import io.github.distributedlock.tck.History.Hold;
 
@@ -275,22 +273,6 @@ public abstract class OwnershipContractTests extends ContractBench {
 			LockLostException lost = assertThrows(LockLostException.class, holder::checkHeld);
 			assertEquals(LockEvent.Lost.Reason.FORCED_RELEASE, lost.reason());
 		}
-	}
-
-	/**
-	 * Renewals come often, so that the holder is told soon.
-	 */
-	private static LockEngine engine(LockBackend backend, String application) {
-		LockBackend asked = new ForwardingLockBackend(backend) {
-
-			@Override
-			public Listening listen(String instance, ReleaseListener listener) {
-				return features().contains(LockFeature.NOTIFICATIONS) ? super.listen(instance, listener)
-						: Listening.DEAF;
-			}
-
-		};
-		return LockEngine.builder(asked).application(application).watchdogTimeout(Duration.ofSeconds(3)).build();
 	}
 
 	// Everything together

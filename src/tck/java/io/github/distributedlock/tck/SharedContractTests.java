@@ -1,6 +1,5 @@
 package io.github.distributedlock.tck;
 
-import io.github.distributedlock.backend.LockBackend.Renewal;
 import java.time.Duration;
 import java.util.List;
 import java.util.Set;
@@ -9,14 +8,17 @@ import java.util.concurrent.atomic.AtomicInteger;
 import java.util.stream.Collectors;
 import java.util.stream.Stream;
 
+import io.github.distributedlock.LockHandle;
 import io.github.distributedlock.LockMode;
 import io.github.distributedlock.LockRequest;
 import io.github.distributedlock.LockStatus;
 import io.github.distributedlock.backend.AcquireResult;
 import io.github.distributedlock.backend.Claim;
 import io.github.distributedlock.backend.LockBackend;
+import io.github.distributedlock.backend.LockBackend.Renewal;
 import io.github.distributedlock.backend.LockFeature;
 import io.github.distributedlock.backend.Waiter;
+import io.github.distributedlock.engine.LockEngine;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertFalse;
@@ -398,6 +400,24 @@ public abstract class SharedContractTests extends PermitContractTests {
 		});
 		assertEquals(List.of(), wrong, "the instances that were not to be there");
 		assertEquals(200, rounds.get());
+	}
+
+	// Release by force
+
+	@ContractTest
+	void aReleaseByForceTakesTheShareOfTheNamedReader(String store) {
+		LockBackend backend = open(store, LockFeature.SHARED, LockFeature.INSPECTION);
+		String key = key();
+		try (LockEngine holders = engine(backend, "holder"); LockEngine operators = engine(backend, "operator")) {
+			LockHandle named = holders.acquire(LockRequest.of(key).mode(LockMode.SHARED).detached(true));
+			Claim other = reader(key, "other");
+			assertTrue(askAgain(backend, other).acquired(), "shared");
+			assertTrue(operators.forceRelease(key, named.owner()), "released by force");
+			assertEquals(List.of(other.owner()),
+					backend.inspect(key).holders().stream().map(LockStatus.Holder::owner).toList());
+			eventually("the loss", () -> !named.isHeld());
+			assertTrue(backend.release(key, other.owner()), "the other's share");
+		}
 	}
 
 }

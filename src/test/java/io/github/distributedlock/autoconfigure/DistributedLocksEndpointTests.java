@@ -20,6 +20,7 @@ import java.util.concurrent.CompletableFuture;
 import java.util.stream.Stream;
 
 import io.github.distributedlock.EngineSnapshot;
+import io.github.distributedlock.LockAdmin;
 import io.github.distributedlock.LockBackendException;
 import io.github.distributedlock.LockEvent;
 import io.github.distributedlock.LockHandle;
@@ -383,6 +384,15 @@ class DistributedLocksEndpointTests {
 		Contexts.inMemory()
 			.withPropertyValues(EXPOSED)
 			.run((context) -> assertThat(context).hasBean("distributedLocksEndpoint"));
+	}
+
+	@Test
+	void isThereInCode() {
+		Contexts.inMemory().run((context) -> {
+			LockHandle handle = context.getBean(LockEngine.class).acquire("k");
+			assertThat(context.getBean(LockAdmin.class).forceRelease("k", handle.owner())).isTrue();
+			handle.close();
+		});
 	}
 
 	@Test
