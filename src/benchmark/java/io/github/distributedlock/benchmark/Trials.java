@@ -1,0 +1,166 @@
+package io.github.distributedlock.benchmark;
+
+import java.time.Duration;
+import java.util.Arrays;
+import java.util.List;
+import java.util.Map;
+import java.util.OptionalLong;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.locks.LockSupport;
+
+import io.github.distributedlock.LockHandle;
+import io.github.distributedlock.LockRequest;
+import io.github.distributedlock.backend.redis.RedisLockBackend;
+import io.github.distributedlock.backend.redis.RedisLockSettings;
+import io.github.distributedlock.engine.LockEngine;
+import io.github.distributedlock.fixtures.RedisServers;
+import io.github.distributedlock.tck.LockTrial;
+import org.redisson.Redisson;
+import org.redisson.api.RLock;
+import org.redisson.api.RedissonClient;
+import org.redisson.config.Config;
+import redis.clients.jedis.JedisPooled;
+import redis.clients.jedis.params.SetParams;
+
+/**
+ * Tries the locks of other libraries as {@link LockTrial} does, each with a lease of 3 s
+ * and pauses of up to 6 s, on one real server. Writes a row of a table for each, with the
+ * sums of all trials.
+ */
+final class Trials {
+
+	private static final long LEASE = 3_000;
+
+	private static final String PORT = "trial.port";
+
+	/** Whether the holder asks the lock before each step if it still has it. */
+	private static final String ASKS = "trial.asks";
+
+	private Trials() {
+	}
+
+	public static void main(String[] arguments) throws Exception {
+		int trials = Integer.getInteger("trials", 3);
+		Duration time = Duration.ofSeconds(Integer.getInteger("seconds", 60));
+		try (RedisServers.Server server = RedisServers.start(RedisServers.EMBEDDED)) {
+			for (Class<? extends LockTrial.Subject> subject : List.of(Ours.class, RedissonLock.class, HomeMade.class)) {
+				for (boolean asks : (subject == HomeMade.class) ? new boolean[] { false }
+						: new boolean[] { true, false }) {
+					long[] sums = new long[7];
+					Duration longest = Duration.ZERO;
+					for (int i = 0; i < trials; i++) {
+						LockTrial.Report report = LockTrial.run(subject,
+								Map.of(PORT, "" + server.port(), ASKS, "" + asks), time, Duration.ofMillis(2 * LEASE));
+						System.out.println(subject.getSimpleName() + ": " + report);
+						report.failures()
+							.stream()
+							.distinct()
+							.limit(3)
+							.forEach((line) -> System.out.println("  " + line));
+						long[] found = { report.holds().size(), report.kills(), report.pauses(), report.overlapped(),
+								report.overlaps().size(), report.regressions().size(), report.failures().size() };
+						Arrays.setAll(sums, (j) -> sums[j] + found[j]);
+						longest = (report.longestWait().compareTo(longest) > 0) ? report.longestWait() : longest;
+					}
+					System.out.printf("| %s, %s | %d × %d s | %d | %d, %d | %d, of %d holds | %d | %s s | %d |%n",
+							subject.getSimpleName(), asks ? "asks" : "does not ask", trials, time.toSeconds(), sums[0],
+							sums[1], sums[2], sums[4], sums[3], sums[5], longest.toMillis() / 100 / 10.0, sums[6]);
+				}
+			}
+		}
+	}
+
+	private static boolean asks() {
+		return Boolean.getBoolean(ASKS);
+	}
+
+	/**
+	 * This library.
+	 */
+	static final class Ours implements LockTrial.Subject {
+
+		private final LockEngine engine = LockEngine
+			.builder(new RedisLockBackend(Connections.jedis(Integer.getInteger(PORT)),
+					RedisLockSettings.defaults().commandTimeout(Duration.ofMillis(LEASE / 6))))
+			.watchdogTimeout(Duration.ofMillis(LEASE))
+			.build();
+
+		@Override
+		public LockTrial.Held acquire(String key) {
+			LockHandle handle = this.engine.acquire(LockRequest.of(key).fenced(true).waitTime(Duration.ofMinutes(5)));
+			return new LockTrial.Held() {
+
+				@Override
+				public boolean isHeld() {
+					return !asks() || handle.isHeld();
+				}
+
+				@Override
+				public OptionalLong token() {
+					return handle.fencingToken();
+				}
+
+				@Override
+				public void release() {
+					handle.close();
+				}
+
+			};
+		}
+
+	}
+
+	/**
+	 * Redisson's {@code RLock}, which its watchdog renews.
+	 */
+	static final class RedissonLock implements LockTrial.Subject {
+
+		private final RedissonClient client;
+
+		RedissonLock() {
+			Config config = new Config();
+			config.useSingleServer().setAddress("redis://" + Connections.HOST + ":" + Integer.getInteger(PORT));
+			config.setLockWatchdogTimeout(LEASE);
+			this.client = Redisson.create(config);
+		}
+
+		@Override
+		public LockTrial.Held acquire(String key) {
+			RLock lock = this.client.getLock(key);
+			lock.lock();
+			return new LockTrial.Held() {
+
+				@Override
+				public boolean isHeld() {
+					return !asks() || lock.isHeldByCurrentThread();
+				}
+
+				@Override
+				public void release() {
+					lock.unlock();
+				}
+
+			};
+		}
+
+	}
+
+	/**
+	 * The lock that many write themselves: sets a key that is not there, and deletes the
+	 * key in the end, whosever that is by then.
+	 */
+	static final class HomeMade implements LockTrial.Subject {
+
+		private final JedisPooled redis = new JedisPooled(Connections.HOST, Integer.getInteger(PORT));
+
+		@Override
+		public LockTrial.Held acquire(String key) {
+			while (this.redis.set(key, "locked", SetParams.setParams().nx().px(LEASE)) == null) {
+				LockSupport.parkNanos(TimeUnit.MILLISECONDS.toNanos(20));
+			}
+			return () -> this.redis.del(key);
+		}
+
+	}
+
+}
