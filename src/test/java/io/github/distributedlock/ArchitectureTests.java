@@ -79,7 +79,7 @@ class ArchitectureTests {
 	 * The types that users may use, by the names that follow the root's. All that is not
 	 * here may change with any version.
 	 */
-	private static final Set<String> API = Set.of( //
+	static final Set<String> API = Set.of( //
 			"CurrentLock", "DistributedLock", "EngineSnapshot", "ForwardingDistributedLock", "LockAdmin",
 			"LockBackendException", "LockDefinitionException", "LockEvent", "LockException", "LockHandle",
 			"LockInterruptedException", "LockListener", "LockLostException", "LockMode", "LockNotAcquiredException",
