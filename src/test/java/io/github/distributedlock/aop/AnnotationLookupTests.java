@@ -158,7 +158,7 @@ class AnnotationLookupTests {
 	}
 
 	@Test
-	void keyOfALambdaOrProxyIsItsInterfacesBecauseItsOwnNameDiffersFromJvmToJvm() {
+	void keyOfALambdaOrProxyIsThatOfItsInterface() {
 		try (AdvisorContext context = AdvisorContext.of(Nameless.class)) {
 			context.get(Job.class).run();
 			assertThat(context.lock().keys()).containsExactly("job");

@@ -159,7 +159,7 @@ class FailingCallTests extends AdvisedFixture<FailingCallTests.Service> {
 	}
 
 	@Test
-	void transactionInsideAnInnerMethodIsRolledBackWhenTheOuterLockIsLost() {
+	void lossOfTheOuterLockRollsBackTheInnerTransaction() {
 		assertThatExceptionOfType(LockLostException.class)
 			.isThrownBy(() -> this.service.run(() -> this.service.inner(() -> this.transaction.execute((status) -> {
 				this.lock.lose("a");
@@ -187,7 +187,7 @@ class FailingCallTests extends AdvisedFixture<FailingCallTests.Service> {
 	}
 
 	@Test
-	void transactionAroundTheMethodIsRolledBackThoughTheLossComesLater() {
+	void laterLossRollsBackTheTransactionAround() {
 		TransactionTemplate unguarded = new TransactionTemplate(new RecordingTransactionManager(this.events));
 		assertThatExceptionOfType(LockLostException.class).isThrownBy(() -> unguarded.executeWithoutResult((status) -> {
 			call(() -> "done");
@@ -198,7 +198,7 @@ class FailingCallTests extends AdvisedFixture<FailingCallTests.Service> {
 	}
 
 	@Test
-	void transactionAroundTheMethodIsRolledBackThoughItsFailureWasCaught() {
+	void caughtFailureRollsBackTheTransactionAround() {
 		assertThatExceptionOfType(LockLostException.class)
 			.isThrownBy(() -> this.transaction.executeWithoutResult((status) -> {
 				assertThatExceptionOfType(LockLostException.class).isThrownBy(() -> this.service.run(() -> {

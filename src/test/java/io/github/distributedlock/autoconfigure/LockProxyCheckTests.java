@@ -12,9 +12,11 @@ import io.github.distributedlock.LockHandle;
 import io.github.distributedlock.annotation.DistributedLock;
 import org.aopalliance.intercept.MethodInterceptor;
 import org.aopalliance.intercept.MethodInvocation;
+import org.junit.jupiter.api.Named;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.ExtendWith;
 import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.Arguments;
 import org.junit.jupiter.params.provider.MethodSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
@@ -26,17 +28,23 @@ import org.springframework.aot.generate.ClassNameGenerator;
 import org.springframework.aot.generate.DefaultGenerationContext;
 import org.springframework.aot.generate.GeneratedFiles;
 import org.springframework.aot.generate.InMemoryGeneratedFiles;
+import org.springframework.beans.BeanUtils;
+import org.springframework.beans.factory.config.BeanDefinition;
+import org.springframework.beans.factory.config.BeanDefinitionCustomizer;
 import org.springframework.beans.factory.config.BeanFactoryPostProcessor;
 import org.springframework.beans.factory.config.BeanPostProcessor;
+import org.springframework.beans.factory.config.ConfigurableListableBeanFactory;
+import org.springframework.beans.factory.support.AbstractBeanDefinition;
 import org.springframework.beans.factory.support.BeanDefinitionRegistry;
 import org.springframework.beans.factory.support.BeanDefinitionRegistryPostProcessor;
 import org.springframework.boot.test.context.runner.ApplicationContextRunner;
 import org.springframework.boot.test.system.CapturedOutput;
 import org.springframework.boot.test.system.OutputCaptureExtension;
+import org.springframework.context.ApplicationContextInitializer;
+import org.springframework.context.ConfigurableApplicationContext;
 import org.springframework.context.annotation.AnnotationConfigApplicationContext;
 import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Configuration;
-import org.springframework.context.annotation.Import;
 import org.springframework.context.annotation.Lazy;
 import org.springframework.context.annotation.Scope;
 import org.springframework.context.annotation.ScopedProxyMode;
@@ -57,21 +65,29 @@ class LockProxyCheckTests {
 
 	private final ApplicationContextRunner contexts = Contexts.inMemory();
 
-	static Stream<Class<?>> tooEarly() {
-		return Stream.of(NeededByAFactoryPostProcessor.class, NeededByAPriorityOrderedPostProcessor.class,
-				NeededByARegistryPostProcessor.class);
-	}
-
 	@ParameterizedTest
-	@MethodSource("tooEarly")
-	void beanThatIsCreatedTooEarly(Class<?> configuration) {
-		this.contexts.withUserConfiguration(configuration)
+	@ValueSource(
+			classes = { NeedyFactoryPostProcessor.class, NeedyPostProcessor.class, NeedyRegistryPostProcessor.class })
+	void beanThatIsCreatedTooEarly(Class<?> early) {
+		this.contexts.withBean("greeter", Greeter.class)
+			.withInitializer(early(early))
+			// Needs the bean, too, but is not early.
+			.withBean("late", Needy.class)
 			.run((context) -> assertThat(context).getFailure()
 				.isInstanceOf(LockDefinitionException.class)
 				.hasMessage("Bean 'greeter' (" + Greeter.class.getName() + ") has methods with @DistributedLock,"
 						+ " but it was created before Spring could put a proxy with locks around it, because 'early'"
 						+ " needed it, and they would run unlocked (let that ask for it later (ObjectProvider, @Lazy),"
 						+ " make the @Bean method of a post-processor static, or move them to another bean)"));
+	}
+
+	/**
+	 * Registers a bean that needs another one before beans are asked for constructors.
+	 */
+	private static ApplicationContextInitializer<ConfigurableApplicationContext> early(Class<?> type) {
+		return (context) -> ((GenericApplicationContext) context).registerBean("early", type,
+				(definition) -> ((AbstractBeanDefinition) definition)
+					.setAutowireMode(AbstractBeanDefinition.AUTOWIRE_CONSTRUCTOR));
 	}
 
 	@Test
@@ -84,14 +100,17 @@ class LockProxyCheckTests {
 
 	@Test
 	void productOfAFactoryBeanThatIsCreatedTooEarly() {
-		this.contexts.withUserConfiguration(ProductNeededEarly.class)
+		this.contexts.withBean("greeter", GreeterFactory.class)
+			.withInitializer(early(NeedyFactoryPostProcessor.class))
 			.run((context) -> assertThat(context).getFailure()
 				.hasMessageStartingWith("Bean 'greeter' (" + Greeter.class.getName() + ")"));
 	}
 
 	@Test
 	void beanThatNobodyHasAnnotatedMayBeEarly() {
-		this.contexts.withUserConfiguration(PlainNeededEarly.class)
+		this.contexts.withBean("plain", String.class, () -> "plain")
+			.withBean("early", BeanFactoryPostProcessor.class,
+					() -> (beans) -> assertThat(beans.getBean("plain")).isEqualTo("plain"))
 			.run((context) -> assertThat(context).hasNotFailed());
 	}
 
@@ -134,16 +153,37 @@ class LockProxyCheckTests {
 			});
 	}
 
-	static Stream<Class<?>> lifecycles() {
-		return Stream.of(InitMethod.class, DestroyMethod.class, InferredClose.class, InferredShutdown.class,
-				PlainCloseable.class);
+	static Stream<Arguments> lifecycles() {
+		return Stream.of(lifecycle("init", Lifecycle.class, (definition) -> definition.setInitMethodName("start")),
+				lifecycle("destroy", Lifecycle.class, (definition) -> definition.setDestroyMethodName("start")),
+				lifecycle("close", ClosedLifecycle.class, LockProxyCheckTests::inferred),
+				lifecycle("shutdown", Lifecycle.class, LockProxyCheckTests::inferred),
+				lifecycle("closeable", CloseableLifecycle.class, (definition) -> {
+				}));
+	}
+
+	static Stream<Arguments> otherLifecycles() {
+		return Stream.of(lifecycle("none", Lifecycle.class, (definition) -> {
+		}), lifecycle("prototype", ClosedLifecycle.class, (definition) -> {
+			inferred(definition);
+			definition.setScope(BeanDefinition.SCOPE_PROTOTYPE);
+		}), lifecycle("type", AnnotatedLifecycle.class, (definition) -> definition.setInitMethodName("start")));
+	}
+
+	private static Arguments lifecycle(String name, Class<?> type, BeanDefinitionCustomizer customizer) {
+		return Arguments.of(Named.of(name, type), customizer);
+	}
+
+	/** As a {@code @Bean} method has it, unless it says otherwise. */
+	private static void inferred(BeanDefinition definition) {
+		definition.setDestroyMethodName(AbstractBeanDefinition.INFER_METHOD);
 	}
 
 	@ParameterizedTest
 	@MethodSource("lifecycles")
-	void methodThatTheDefinitionOfTheBeanNames(Class<?> configuration) {
+	<T> void methodThatTheDefinitionOfTheBeanNames(Class<T> type, BeanDefinitionCustomizer customizer) {
 		Lifecycle.ran.set(false);
-		this.contexts.withUserConfiguration(configuration)
+		this.contexts.withBean("lifecycle", type, () -> BeanUtils.instantiateClass(type), customizer)
 			.run((context) -> assertThat(context).getFailure()
 				.rootCause()
 				.isInstanceOf(LockDefinitionException.class)
@@ -154,10 +194,12 @@ class LockProxyCheckTests {
 	}
 
 	@ParameterizedTest
-	@ValueSource(
-			classes = { NoDestroyMethod.class, PrototypeWithDestroyMethod.class, LifecycleOfAnAnnotatedClass.class })
-	void methodThatSpringDoesNotCallOrThatIsNotMeant(Class<?> configuration) {
-		this.contexts.withUserConfiguration(configuration).run((context) -> assertThat(context).hasNotFailed());
+	@MethodSource("otherLifecycles")
+	<T> void methodThatSpringDoesNotCallOrThatIsNotMeant(Class<T> type, BeanDefinitionCustomizer customizer) {
+		this.contexts.withBean("lifecycle", type, () -> BeanUtils.instantiateClass(type), customizer).run((context) -> {
+			assertThat(context).hasNotFailed();
+			assertThat(context.getBean("lifecycle")).isInstanceOf(type);
+		});
 	}
 
 	@Test
@@ -216,7 +258,7 @@ class LockProxyCheckTests {
 		InMemoryGeneratedFiles files = new InMemoryGeneratedFiles();
 		GenericApplicationContext context = new AnnotationConfigApplicationContext();
 		context.registerBean(DistributedLockAutoConfiguration.class);
-		context.registerBean(NeededByAFactoryPostProcessor.class);
+		context.registerBean("greeter", Greeter.class);
 		DefaultGenerationContext generation = new DefaultGenerationContext(
 				new ClassNameGenerator(ClassName.get("acme", "Application")), files);
 		new ApplicationContextAotGenerator().processAheadOfTime(context, generation);
@@ -228,43 +270,58 @@ class LockProxyCheckTests {
 	@Test
 	void nothingIsRefusedWithoutLocks() {
 		this.contexts.withPropertyValues("distributed-lock.enabled=false")
-			.withUserConfiguration(NeededByAFactoryPostProcessor.class)
+			.withBean("greeter", Greeter.class)
+			.withInitializer(early(NeedyFactoryPostProcessor.class))
 			.withBean("advice", LockedAdvice.class)
 			.run((context) -> assertThat(context).hasNotFailed());
 	}
 
-	@Configuration(proxyBeanMethods = false)
-	static class NeededByAFactoryPostProcessor {
+	static class Needy {
 
-		@Bean
-		static Greeter greeter() {
-			return new Greeter();
-		}
-
-		@Bean
-		static BeanFactoryPostProcessor early(Greeter greeter) {
-			return (beanFactory) -> {
-			};
-		}
-
-		@Bean // needs it, too, but is not early
-		String late(Greeter greeter) {
-			return "late";
+		public Needy(Greeter greeter) {
 		}
 
 	}
 
-	@Configuration(proxyBeanMethods = false)
-	static class NeededByAPriorityOrderedPostProcessor {
+	static class NeedyFactoryPostProcessor extends Needy implements BeanFactoryPostProcessor {
 
-		@Bean
-		static Greeter greeter() {
-			return new Greeter();
+		public NeedyFactoryPostProcessor(Greeter greeter) {
+			super(greeter);
 		}
 
-		@Bean
-		static First early(Greeter greeter) {
-			return new First();
+		@Override
+		public void postProcessBeanFactory(ConfigurableListableBeanFactory beans) {
+		}
+
+	}
+
+	static class NeedyPostProcessor extends Needy implements BeanPostProcessor, PriorityOrdered {
+
+		public NeedyPostProcessor(Greeter greeter) {
+			super(greeter);
+		}
+
+		@Override
+		public int getOrder() {
+			return 0;
+		}
+
+	}
+
+	static class NeedyRegistryPostProcessor extends Needy
+			implements BeanDefinitionRegistryPostProcessor, PriorityOrdered {
+
+		public NeedyRegistryPostProcessor(Greeter greeter) {
+			super(greeter);
+		}
+
+		@Override
+		public void postProcessBeanDefinitionRegistry(BeanDefinitionRegistry registry) {
+		}
+
+		@Override
+		public int getOrder() {
+			return HIGHEST_PRECEDENCE;
 		}
 
 	}
@@ -279,34 +336,6 @@ class LockProxyCheckTests {
 	}
 
 	@Configuration(proxyBeanMethods = false)
-	static class NeededByARegistryPostProcessor {
-
-		@Bean
-		static Greeter greeter() {
-			return new Greeter();
-		}
-
-		@Bean
-		static FirstOfAll early(Greeter greeter) {
-			return new FirstOfAll();
-		}
-
-	}
-
-	static class FirstOfAll implements BeanDefinitionRegistryPostProcessor, PriorityOrdered {
-
-		@Override
-		public void postProcessBeanDefinitionRegistry(BeanDefinitionRegistry registry) {
-		}
-
-		@Override
-		public int getOrder() {
-			return HIGHEST_PRECEDENCE;
-		}
-
-	}
-
-	@Configuration(proxyBeanMethods = false)
 	static class NotStatic {
 
 		@Bean
@@ -316,38 +345,6 @@ class LockProxyCheckTests {
 
 		@DistributedLock
 		public void refresh() {
-		}
-
-	}
-
-	@Configuration(proxyBeanMethods = false)
-	static class ProductNeededEarly {
-
-		@Bean
-		static GreeterFactory greeter() {
-			return new GreeterFactory();
-		}
-
-		@Bean
-		static BeanFactoryPostProcessor early(Greeter greeter) {
-			return (beanFactory) -> {
-			};
-		}
-
-	}
-
-	@Configuration(proxyBeanMethods = false)
-	static class PlainNeededEarly {
-
-		@Bean
-		static String plain() {
-			return "plain";
-		}
-
-		@Bean
-		static BeanFactoryPostProcessor early(String plain) {
-			return (beanFactory) -> {
-			};
 		}
 
 	}
@@ -405,88 +402,6 @@ class LockProxyCheckTests {
 
 		@Override
 		public void close() {
-		}
-
-	}
-
-	@Configuration(proxyBeanMethods = false)
-	static class InitMethod {
-
-		@Bean(initMethod = "start", destroyMethod = "")
-		Lifecycle lifecycle() {
-			return new Lifecycle();
-		}
-
-	}
-
-	@Configuration(proxyBeanMethods = false)
-	static class DestroyMethod {
-
-		@Bean(destroyMethod = "start")
-		Lifecycle lifecycle() {
-			return new Lifecycle();
-		}
-
-	}
-
-	@Configuration(proxyBeanMethods = false)
-	static class InferredClose {
-
-		@Bean
-		ClosedLifecycle lifecycle() {
-			return new ClosedLifecycle();
-		}
-
-	}
-
-	@Configuration(proxyBeanMethods = false)
-	static class InferredShutdown {
-
-		@Bean
-		Lifecycle lifecycle() {
-			return new Lifecycle();
-		}
-
-	}
-
-	@Configuration(proxyBeanMethods = false)
-	@Import(CloseableLifecycle.class)
-	static class PlainCloseable {
-
-	}
-
-	@Configuration(proxyBeanMethods = false)
-	static class NoDestroyMethod {
-
-		@Bean(destroyMethod = "")
-		Lifecycle lifecycle() {
-			return new Lifecycle();
-		}
-
-	}
-
-	@Configuration(proxyBeanMethods = false)
-	static class PrototypeWithDestroyMethod {
-
-		@Bean
-		@Scope("prototype")
-		ClosedLifecycle lifecycle() {
-			return new ClosedLifecycle();
-		}
-
-		@Bean
-		String needsIt(ClosedLifecycle lifecycle) {
-			return "needs it";
-		}
-
-	}
-
-	@Configuration(proxyBeanMethods = false)
-	static class LifecycleOfAnAnnotatedClass {
-
-		@Bean(initMethod = "start")
-		AnnotatedLifecycle lifecycle() {
-			return new AnnotatedLifecycle();
 		}
 
 	}

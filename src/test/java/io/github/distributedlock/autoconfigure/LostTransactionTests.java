@@ -157,7 +157,7 @@ class LostTransactionTests {
 	}
 
 	@Test
-	void managerThatTakesNoListenerIsToldOfAndItsCallsFailAfterTheCommit(CapturedOutput output) {
+	void managerThatTakesNoListenerIsToldOf(CapturedOutput output) {
 		this.boot.withUserConfiguration(PlainManager.class).run((context) -> {
 			Ledger ledger = context.getBean(Ledger.class);
 			assertThat(output)

@@ -259,7 +259,7 @@ class StartUpCheckTests {
 	}
 
 	@Test
-	void annotationThatTheSettingsDoNotAllowStopsTheStartEvenIfRedisIsDown() {
+	void settingsRefuseAnAnnotationEvenIfRedisIsDown() {
 		try (RedisServers.Server server = RedisServers.start(RedisServers.EMBEDDED)) {
 			server.stop();
 			for (String atomicity : List.of("transaction", "native", "best-effort")) {

@@ -184,7 +184,7 @@ class StoresTests {
 	}
 
 	@Test
-	void annotationsOfBeansThatAreMadeLaterAreRefusedWhenTheyAreCalled() {
+	void annotationsOfLaterBeansAreRefusedWhenTheyAreCalled() {
 		Contexts.inMemory().withUserConfiguration(Later.class).run((context) -> {
 			Wrong later = context.getBean(Wrong.class);
 			assertThatExceptionOfType(LockDefinitionException.class).isThrownBy(later::run)

@@ -28,7 +28,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 class WithoutRedisTests {
 
 	@ParameterizedTest
-	@ValueSource(strings = { "jdbc", "memory", "jdbc,memory" })
+	@ValueSource(strings = { "jdbc", "memory,jdbc" })
 	void locksElsewhere(String backend) {
 		try (JvmProcess application = run("--distributed-lock.backend=" + backend)) {
 			application.awaitLine("Redis: false, held: [greeting]");

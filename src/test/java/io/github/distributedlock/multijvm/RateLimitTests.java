@@ -50,7 +50,7 @@ class RateLimitTests {
 	private final Queue<Hold> calls = new ConcurrentLinkedQueue<>();
 
 	@ParameterizedTest
-	@MethodSource("io.github.distributedlock.multijvm.PermitsOnServerTests#servers")
+	@MethodSource("io.github.distributedlock.fixtures.RedisServers#names")
 	void noMoreCallsBeginInAnyWindowThanThereArePermits(String server) throws Exception {
 		ExecutorService threads = Executors.newFixedThreadPool(4);
 		try (RedisServers.Server redis = RedisServers.start(server);

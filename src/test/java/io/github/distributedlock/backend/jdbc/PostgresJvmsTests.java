@@ -33,7 +33,7 @@ class PostgresJvmsTests {
 	private final List<Path> histories = new ArrayList<>();
 
 	@Test
-	void noUpdateIsLostAndNoTwoHoldsOverlapThoughHoldersAndWaitersAreKilledAndStopped() {
+	void noTwoHoldsOverlapThoughJvmsAreKilledAndStopped() {
 		try (Postgres server = new Postgres(); HikariDataSource pool = server.pool()) {
 			JdbcTemplate database = new JdbcTemplate(pool);
 			database.execute(Platform.POSTGRESQL.schema("distributed_lock"));

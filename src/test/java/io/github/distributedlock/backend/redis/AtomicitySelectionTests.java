@@ -149,7 +149,7 @@ class AtomicitySelectionTests {
 
 	@ParameterizedTest
 	@EnumSource
-	void nothingIsChangedWithoutTheTransactionThatTheServerRefusesToBegin(Client client) {
+	void nothingIsChangedIfTheTransactionIsRefused(Client client) {
 		try (RedisServers.Server server = RedisServers.start(RedisServers.EMBEDDED,
 				"user default on nopass ~* &* +@all -eval -evalsha");
 				Jedis admin = server.admin();
@@ -197,7 +197,7 @@ class AtomicitySelectionTests {
 
 	@ParameterizedTest
 	@EnumSource
-	void whatWasTakenBeforeTheServerRefusedTheRestIsNotToldToBeRefused(Client client) {
+	void whatWasTakenBeforeARefusalCountsAsTaken(Client client) {
 		try (RedisServers.Server server = RedisServers.start(RedisServers.EMBEDDED,
 				"user default on nopass ~* &* +@all -eval -evalsha");
 				Jedis admin = server.admin();

@@ -150,7 +150,7 @@ class ClusterIsolationTests {
 	 */
 	@ParameterizedTest
 	@EnumSource
-	void thoseThatWaitForAStalledMasterWithoutAThreadDelayNobodyAtTheOthers(Client client) {
+	void asynchronousRequestsForAStalledMasterDelayNobodyElse(Client client) {
 		open(client);
 		List<CompletableFuture<LockHandle>> stalled = new ArrayList<>();
 		Stall.STOPPED.begin(cluster);

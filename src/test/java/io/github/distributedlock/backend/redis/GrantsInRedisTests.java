@@ -17,7 +17,6 @@ import org.junit.jupiter.params.provider.CsvSource;
 import redis.clients.jedis.Jedis;
 
 import static org.assertj.core.api.Assertions.assertThat;
-import static org.awaitility.Awaitility.await;
 
 /**
  * What is kept in Redis of what is to be granted, and to whom it is not.
@@ -88,12 +87,14 @@ class GrantsInRedisTests {
 
 	@Test
 	void whatNobodyHearsIsGrantedToTheNext() {
-		Claim holder = held("a");
-		waits("deaf");
-		Claim next = waits("b");
-		this.backend.release("k", holder.owner());
-		assertThat(admin().get(LOCK)).isEqualTo(next.owner());
-		this.ear.awaitGrant(next);
+		REDIS.inTime(() -> {
+			Claim holder = held("a");
+			waits("deaf");
+			Claim next = waits("b");
+			this.backend.release("k", holder.owner());
+			assertThat(admin().get(LOCK)).isEqualTo(next.owner());
+			this.ear.awaitGrant(next);
+		});
 	}
 
 	@Test
@@ -106,29 +107,32 @@ class GrantsInRedisTests {
 
 	@Test
 	void aTicketThatDoesNotHearKeepsItsPlace() {
-		Claim holder = held("a");
-		Claim ticket = waits(claim("deaf").fair(true));
-		waits("b");
-		this.backend.release("k", holder.owner());
-		assertThat(admin().get(LOCK)).isEqualTo("reserved:" + ticket.owner());
-		assertThat(this.backend.acquireOrRegister(ticket).acquired()).isTrue();
+		REDIS.inTime(() -> {
+			Claim holder = held("a");
+			Claim ticket = waits(claim("deaf").fair(true));
+			waits("b");
+			this.backend.release("k", holder.owner());
+			assertThat(admin().get(LOCK)).isEqualTo("reserved:" + ticket.owner());
+			assertThat(this.backend.acquireOrRegister(ticket).acquired()).isTrue();
+		});
 	}
 
 	@Test
 	void whoHasNotAskedLatelyGetsAReservation() {
-		Claim holder = held("a");
-		Claim next = waits("b");
-		pass(next, 900);
-		this.backend.release("k", holder.owner());
-		assertThat(admin().get(LOCK)).isEqualTo("reserved:b");
-		assertThat(this.backend.acquireOrRegister(next).acquired()).isTrue();
+		REDIS.inTime(() -> {
+			Claim holder = held("a");
+			Claim next = waits("b");
+			pass(next, 900);
+			this.backend.release("k", holder.owner());
+			assertThat(admin().get(LOCK)).isEqualTo("reserved:b");
+			assertThat(this.backend.acquireOrRegister(next).acquired()).isTrue();
+		});
 	}
 
 	/** On a busy machine it may have been silent for longer at the release. */
 	@Test
 	void whoPollsLateByAPauseOfACollectorKeepsItsPlace() {
-		await().untilAsserted(() -> {
-			admin().flushAll();
+		REDIS.inTime(() -> {
 			Claim holder = held("a");
 			Claim late = waits("b");
 			waits("c");
@@ -140,24 +144,28 @@ class GrantsInRedisTests {
 
 	@Test
 	void whoIsDeadIsSkipped() {
-		Claim holder = held("a");
-		Claim dead = waits("b");
-		Claim next = waits("c");
-		pass(dead, 900);
-		this.backend.release("k", holder.owner());
-		assertThat(admin().get(LOCK)).isEqualTo(next.owner());
-		assertThat(admin().zcard(WAITERS)).isZero();
+		REDIS.inTime(() -> {
+			Claim holder = held("a");
+			Claim dead = waits("b");
+			Claim next = waits("c");
+			pass(dead, 900);
+			this.backend.release("k", holder.owner());
+			assertThat(admin().get(LOCK)).isEqualTo(next.owner());
+			assertThat(admin().zcard(WAITERS)).isZero();
+		});
 	}
 
 	/** Such as one by an instance that does without scripts now. */
 	@Test
 	void anOldClaimDoesNotTellOfDeath() {
-		Claim holder = held("a");
-		Claim next = waits("b");
-		waits("c");
-		pass(next, 11_000);
-		this.backend.release("k", holder.owner());
-		assertThat(admin().get(LOCK)).isEqualTo("reserved:b");
+		REDIS.inTime(() -> {
+			Claim holder = held("a");
+			Claim next = waits("b");
+			waits("c");
+			pass(next, 11_000);
+			this.backend.release("k", holder.owner());
+			assertThat(admin().get(LOCK)).isEqualTo("reserved:b");
+		});
 	}
 
 	/** It came and died while the lock was held for long. */
@@ -181,12 +189,14 @@ class GrantsInRedisTests {
 
 	@Test
 	void aClaimWithoutANumberRemovesTheOneBefore() {
-		Claim holder = held("a");
-		Claim next = waits("b");
-		waits(next.number(0));
-		assertThat(admin().exists(CLAIMS)).isFalse();
-		this.backend.release("k", holder.owner());
-		assertThat(admin().get(LOCK)).isEqualTo("reserved:b");
+		REDIS.inTime(() -> {
+			Claim holder = held("a");
+			Claim next = waits("b");
+			waits(next.number(0));
+			assertThat(admin().exists(CLAIMS)).isFalse();
+			this.backend.release("k", holder.owner());
+			assertThat(admin().get(LOCK)).isEqualTo("reserved:b");
+		});
 	}
 
 	@Test
@@ -204,35 +214,41 @@ class GrantsInRedisTests {
 
 	@Test
 	void nothingIsLeftBehindTheLastWaiter() {
-		Claim holder = held("a");
-		Claim first = waits("b");
-		Claim second = waits("c");
-		waits(second);
-		this.backend.release("k", holder.owner());
-		this.backend.release("k", first.owner());
-		this.backend.release("k", second.owner());
-		assertThat(admin().keys("*")).isEmpty();
+		REDIS.inTime(() -> {
+			Claim holder = held("a");
+			Claim first = waits("b");
+			Claim second = waits("c");
+			waits(second);
+			this.backend.release("k", holder.owner());
+			this.backend.release("k", first.owner());
+			this.backend.release("k", second.owner());
+			assertThat(admin().keys("*")).isEmpty();
+		});
 	}
 
 	@Test
 	void whereSomethingElseIsKeptInPlaceOfTheClaimsLocksAreReserved() {
-		admin().set(CLAIMS, "something else");
-		Claim holder = held("a");
-		Claim next = waits("b");
-		this.backend.release("k", holder.owner());
-		assertThat(admin().get(LOCK)).isEqualTo("reserved:b");
-		assertThat(this.backend.acquireOrRegister(next).acquired()).isTrue();
-		this.backend.release("k", next.owner());
-		assertThat(admin().get(CLAIMS)).isEqualTo("something else");
+		REDIS.inTime(() -> {
+			admin().set(CLAIMS, "something else");
+			Claim holder = held("a");
+			Claim next = waits("b");
+			this.backend.release("k", holder.owner());
+			assertThat(admin().get(LOCK)).isEqualTo("reserved:b");
+			assertThat(this.backend.acquireOrRegister(next).acquired()).isTrue();
+			this.backend.release("k", next.owner());
+			assertThat(admin().get(CLAIMS)).isEqualTo("something else");
+		});
 	}
 
 	@Test
 	void aServerWithoutMemoryGrantsAllTheSame() {
-		Claim holder = held("a");
-		Claim next = waits("b");
-		releaseWithoutMemory(holder);
-		assertThat(admin().get(LOCK)).isEqualTo(next.owner());
-		this.ear.awaitGrant(next);
+		REDIS.inTime(() -> {
+			Claim holder = held("a");
+			Claim next = waits("b");
+			releaseWithoutMemory(holder);
+			assertThat(admin().get(LOCK)).isEqualTo(next.owner());
+			this.ear.awaitGrant(next);
+		});
 	}
 
 	@Test
@@ -250,38 +266,44 @@ class GrantsInRedisTests {
 
 	@Test
 	void thoseToWhomItCannotBeGrantedKeepTheirPlaces() {
-		Claim holder = held("a");
-		Claim first = waits("b");
-		waits("c");
-		releaseWithoutSet(holder);
-		assertThat(admin().exists(LOCK)).isFalse();
-		assertThat(admin().zrange(WAITERS, 0, -1)).containsExactly("b", "c");
-		Claim other = held("d");
-		waits(first.number(2));
-		this.backend.release("k", other.owner());
-		assertThat(admin().get(LOCK)).isEqualTo(first.owner());
+		REDIS.inTime(() -> {
+			Claim holder = held("a");
+			Claim first = waits("b");
+			waits("c");
+			releaseWithoutSet(holder);
+			assertThat(admin().exists(LOCK)).isFalse();
+			assertThat(admin().zrange(WAITERS, 0, -1)).containsExactly("b", "c");
+			Claim other = held("d");
+			waits(first.number(2));
+			this.backend.release("k", other.owner());
+			assertThat(admin().get(LOCK)).isEqualTo(first.owner());
+		});
 	}
 
 	/** As after a lease that has run out. */
 	@Test
 	void aServerWithoutMemoryGrantsWhatWasFreeToTheFirst() {
-		Claim holder = held("a");
-		Claim first = waits("b");
-		waits("c");
-		admin().del(LOCK);
-		releaseWithoutMemory(holder);
-		assertThat(admin().get(LOCK)).isEqualTo(first.owner());
-		assertThat(admin().zrange(WAITERS, 0, -1)).containsExactly("c");
+		REDIS.inTime(() -> {
+			Claim holder = held("a");
+			Claim first = waits("b");
+			waits("c");
+			admin().del(LOCK);
+			releaseWithoutMemory(holder);
+			assertThat(admin().get(LOCK)).isEqualTo(first.owner());
+			assertThat(admin().zrange(WAITERS, 0, -1)).containsExactly("c");
+		});
 	}
 
 	@Test
 	void whoHasAskedAtATimeThatIsYetToComeGetsAReservation() {
-		Claim holder = held("a");
-		Claim next = waits("b");
-		pass(next, -5_000); // The server's clock was set back.
-		this.backend.release("k", holder.owner());
-		assertThat(admin().get(LOCK)).isEqualTo("reserved:b");
-		assertThat(this.backend.acquireOrRegister(next).acquired()).isTrue();
+		REDIS.inTime(() -> {
+			Claim holder = held("a");
+			Claim next = waits("b");
+			pass(next, -5_000); // The server's clock was set back.
+			this.backend.release("k", holder.owner());
+			assertThat(admin().get(LOCK)).isEqualTo("reserved:b");
+			assertThat(this.backend.acquireOrRegister(next).acquired()).isTrue();
+		});
 	}
 
 	private void releaseWithoutMemory(Claim holder) {

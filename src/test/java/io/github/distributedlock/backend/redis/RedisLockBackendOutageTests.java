@@ -152,7 +152,7 @@ class RedisLockBackendOutageTests {
 	}
 
 	@Test
-	void whoWaitsForAnExhaustedPoolDoesNotWaitUntilAConnectionIsGivenBack() throws Exception {
+	void theWaitForAnExhaustedPoolEnds() throws Exception {
 		open(Client.JEDIS);
 		OwnConnections connections = OwnConnections.derive(Client.JEDIS.connectTo(this.redis.port()),
 				TIMEOUT.multipliedBy(3));

@@ -10,7 +10,6 @@ import io.github.distributedlock.backend.Claim;
 import io.github.distributedlock.fixtures.Client;
 import io.github.distributedlock.fixtures.TestRedis;
 import io.github.distributedlock.tck.Ear;
-import org.awaitility.core.ThrowingRunnable;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.RegisterExtension;
@@ -19,7 +18,6 @@ import org.junit.jupiter.params.provider.ValueSource;
 import redis.clients.jedis.params.SetParams;
 
 import static org.assertj.core.api.Assertions.assertThat;
-import static org.awaitility.Awaitility.await;
 
 /**
  * Who is dead of those that wait, where nobody asks often enough to hear a silence. Time
@@ -54,8 +52,8 @@ class SilentWaitersTests {
 	}
 
 	@Test
-	void aDeadTicketDoesNotOutliveTheSecondRequestThatIsRarerThanASilence() {
-		withoutStandstill(() -> {
+	void aDeadTicketDoesNotOutliveTheSecondRareRequest() {
+		redis.inTime(() -> {
 			reservedForADeadTicket();
 			assertThat(briefly()).as("the server may have stood still").isFalse();
 			pass(2_000);
@@ -66,7 +64,7 @@ class SilentWaitersTests {
 	/** That it was silent for so long says nothing yet. */
 	@Test
 	void aRequestThatComesWithinASilenceAfterTheDeathDoesNotCount() {
-		withoutStandstill(() -> {
+		redis.inTime(() -> {
 			reservedForATicket();
 			assertThat(briefly()).isFalse();
 			pass(2_000);
@@ -78,7 +76,7 @@ class SilentWaitersTests {
 
 	@Test
 	void aDeadTicketDoesNotOutliveTheSecondRequestThatMayNotWait() {
-		withoutStandstill(() -> {
+		redis.inTime(() -> {
 			reservedForADeadTicket();
 			assertThat(this.backend.acquire(fair("living")).acquired()).as("the server may have stood still").isFalse();
 			assertThat(this.backend.acquire(fair("living")).acquired()).as("no silence since then").isFalse();
@@ -91,7 +89,7 @@ class SilentWaitersTests {
 	@ParameterizedTest
 	@ValueSource(longs = { 0, 1 })
 	void aDeadTicketDoesNotOutliveASilenceAfterTheClockWasSetBack(long number) {
-		withoutStandstill(() -> {
+		redis.inTime(() -> {
 			Claim holder = claim("other", LockMode.EXCLUSIVE, false);
 			this.backend.acquire(holder);
 			Claim dead = fair("dead").number(number);
@@ -109,7 +107,7 @@ class SilentWaitersTests {
 	@ParameterizedTest
 	@ValueSource(longs = { 0, 1 })
 	void whoLivesKeepsItsPlaceAfterTheClockWasSetBack(long number) {
-		withoutStandstill(() -> {
+		redis.inTime(() -> {
 			this.backend.acquire(claim("other", LockMode.EXCLUSIVE, false));
 			Claim first = fair("living").number(number);
 			Claim second = fair("other").number(number);
@@ -123,36 +121,42 @@ class SilentWaitersTests {
 
 	@Test
 	void aDeadWriterDoesNotOutliveTheSecondReaderThatMayNotWait() {
-		this.backend.acquire(reader("other"));
-		this.backend.acquireOrRegister(claim("dead", LockMode.EXCLUSIVE, false));
-		pass(2_000);
-		assertThat(this.backend.acquire(reader("living")).acquired()).as("the server may have stood still").isFalse();
-		pass(1_000);
-		assertThat(this.backend.acquire(reader("living")).acquired()).isTrue();
-		assertThat(redis.admin().exists(WAITERS, LIVENESS)).as("what was left").isZero();
+		redis.inTime(() -> {
+			this.backend.acquire(reader("other"));
+			this.backend.acquireOrRegister(claim("dead", LockMode.EXCLUSIVE, false));
+			pass(2_000);
+			assertThat(this.backend.acquire(reader("living")).acquired()).as("the server may have stood still")
+				.isFalse();
+			pass(1_000);
+			assertThat(this.backend.acquire(reader("living")).acquired()).isTrue();
+			assertThat(redis.admin().exists(WAITERS, LIVENESS)).as("what was left").isZero();
+		});
 	}
 
 	@Test
 	void whoSpeaksBetweenTwoStandstillsLives() {
-		Claim holder = claim("other", LockMode.EXCLUSIVE, false);
-		this.backend.acquire(holder);
-		Claim first = fair("living");
-		Claim second = fair("other");
-		Claim third = fair("living");
-		Stream.of(first, second, fair("dead"), third).forEach(this.backend::acquireOrRegister);
-		this.backend.release(KEY, holder.owner());
-		for (int standstill = 0; standstill < 3; standstill++) {
-			pass(5_000);
-			assertThat(this.backend.acquireOrRegister(second).acquired()).as("before the first").isFalse();
-			assertThat(this.backend.acquireOrRegister(third).acquired()).as("before the first").isFalse();
-		}
-		assertThat(redis.admin().zrange(WAITERS, 0, -1)).containsExactly(first.owner(), second.owner(), third.owner());
+		redis.inTime(() -> {
+			Claim holder = claim("other", LockMode.EXCLUSIVE, false);
+			this.backend.acquire(holder);
+			Claim first = fair("living");
+			Claim second = fair("other");
+			Claim third = fair("living");
+			Stream.of(first, second, fair("dead"), third).forEach(this.backend::acquireOrRegister);
+			this.backend.release(KEY, holder.owner());
+			for (int standstill = 0; standstill < 3; standstill++) {
+				pass(5_000);
+				assertThat(this.backend.acquireOrRegister(second).acquired()).as("before the first").isFalse();
+				assertThat(this.backend.acquireOrRegister(third).acquired()).as("before the first").isFalse();
+			}
+			assertThat(redis.admin().zrange(WAITERS, 0, -1)).containsExactly(first.owner(), second.owner(),
+					third.owner());
+		});
 	}
 
 	/** Each step of a fair request is a sign of life, but not of others. */
 	@Test
 	void whoAsksForAPermitKeepsItsTurnHoweverLongItWasSilent() {
-		withoutStandstill(() -> {
+		redis.inTime(() -> {
 			Claim holder = permit("other");
 			this.backend.acquire(holder);
 			this.backend.acquire(permit("living"));
@@ -189,14 +193,6 @@ class SilentWaitersTests {
 				|| this.backend.acquireOrRegister(claim).acquired();
 		this.backend.withdraw(KEY, claim.waiter(), Set.of());
 		return acquired;
-	}
-
-	// A standstill of the test counts as a silence: then once more.
-	private static void withoutStandstill(ThrowingRunnable scenario) {
-		await().untilAsserted(() -> {
-			redis.admin().flushAll();
-			scenario.run();
-		});
 	}
 
 	private void setBack() {

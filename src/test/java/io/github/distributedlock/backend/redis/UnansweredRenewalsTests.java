@@ -16,7 +16,7 @@ class UnansweredRenewalsTests {
 	private final UnansweredRenewals unanswered = new UnansweredRenewals();
 
 	@Test
-	void noLongerLeaseIsGrantedThanTheShortestThatMayStillBeCarriedOut() {
+	void theShortestLeaseThatMayStillBeCarriedOutCounts() {
 		renew("a", 30, true);
 		renew("a", 20, false);
 		renew("a", 10, true);

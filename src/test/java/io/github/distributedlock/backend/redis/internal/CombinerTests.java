@@ -178,7 +178,7 @@ class CombinerTests {
 	}
 
 	@Test
-	void aThreadThatEndsWhileItDiscardsAConnectionFailsTheOthersCallsFirst() {
+	void aThreadThatEndsFailsTheCallsOfOthersFirst() {
 		Combiner<?> combiner = new Combiner<>(new TestWire.Pool(this.closed) {
 
 			@Override

@@ -99,7 +99,7 @@ class JedisFailureTests {
 	}
 
 	@Test
-	void whatTheServerRefusedBeforeTheConnectionWasLostIsNotTheRefusalOfTheRest() throws Exception {
+	void aRefusalBeforeALostConnectionIsOfOneCommandOnly() throws Exception {
 		CountDownLatch closed = new CountDownLatch(1);
 		try (ServerSocket server = new ServerSocket(0)) {
 			CompletableFuture<Void> refusing = CompletableFuture.runAsync(() -> refuseTheFirst(server, closed),

@@ -103,7 +103,7 @@ class NotificationSubscriptionTests {
 
 	@ParameterizedTest
 	@EnumSource
-	void isReportedAsRenewedAlsoIfItWasLostBeforeItCouldTellThatItHears(Client client) throws Exception {
+	void isReportedAsRenewedThoughItNeverHeard(Client client) throws Exception {
 		try (Relay relay = new Relay(this.redis.port())) {
 			this.backend = this.redis.backend(client.connectTo(relay.port()),
 					RedisLockSettings.defaults().commandTimeout(Patience.COMMAND));

@@ -153,7 +153,7 @@ class PooledLaneTests {
 	}
 
 	@Test
-	void aConnectionThatNoThreadCanBeHadToCloseIsLentToNobodyAndKeepsNobodyOut() {
+	void aConnectionThatCannotBeClosedIsLentToNobody() {
 		PooledLane<JedisLink> lane = new PooledLane<>(this::open, 1, ENDLESS, (task) -> {
 			throw new InternalError("as if no thread could be had");
 		});
