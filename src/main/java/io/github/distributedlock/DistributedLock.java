@@ -226,7 +226,7 @@ public interface DistributedLock {
 	 */
 	default <T extends @Nullable Object, E extends Throwable> T execute(LockRequest request, LockedCall<T, E> code)
 			throws E {
-		try (LockHandle handle = acquire(request.awaitedUnlessSaid())) {
+		try (LockHandle handle = acquire(LockRequest.awaitedUnlessSaid(request))) {
 			return code.call();
 		}
 	}
@@ -276,7 +276,7 @@ public interface DistributedLock {
 	 * @throws LockBackendException if the store failed or refused
 	 */
 	default <E extends Throwable> void run(LockRequest request, LockedTask<E> code) throws E {
-		try (LockHandle handle = acquire(request.awaitedUnlessSaid())) {
+		try (LockHandle handle = acquire(LockRequest.awaitedUnlessSaid(request))) {
 			code.run();
 		}
 	}
@@ -329,7 +329,7 @@ public interface DistributedLock {
 	 */
 	default <T extends @Nullable Object, E extends Throwable> T tryExecute(LockRequest request, LockedCall<T, E> code,
 			LockedCall<T, E> busy) throws E {
-		try (LockHandle handle = tryAcquire(request.awaitedUnlessSaid()).orElse(null)) {
+		try (LockHandle handle = tryAcquire(LockRequest.awaitedUnlessSaid(request)).orElse(null)) {
 			return ((handle != null) ? code : busy).call();
 		}
 	}
@@ -382,7 +382,7 @@ public interface DistributedLock {
 	 * @throws LockBackendException if the store failed or refused
 	 */
 	default <E extends Throwable> boolean tryRun(LockRequest request, LockedTask<E> code) throws E {
-		try (LockHandle handle = tryAcquire(request.awaitedUnlessSaid()).orElse(null)) {
+		try (LockHandle handle = tryAcquire(LockRequest.awaitedUnlessSaid(request)).orElse(null)) {
 			if (handle != null) {
 				code.run();
 			}
@@ -445,7 +445,7 @@ public interface DistributedLock {
 	 */
 	default <T extends @Nullable Object> CompletableFuture<T> executeAsync(LockRequest request,
 			LockedCall<? extends CompletionStage<T>, ?> code) {
-		return LockedStage.run(acquireAsync(request.awaitedUnlessSaid()), code);
+		return LockedStage.run(acquireAsync(LockRequest.awaitedUnlessSaid(request)), code);
 	}
 
 	/**
@@ -489,7 +489,7 @@ public interface DistributedLock {
 	 */
 	default <T extends @Nullable Object> CompletableFuture<T> tryExecuteAsync(LockRequest request,
 			LockedCall<? extends CompletionStage<T>, ?> code, LockedCall<? extends CompletionStage<T>, ?> busy) {
-		return LockedStage.tryRun(tryAcquireAsync(request.awaitedUnlessSaid()), code, busy);
+		return LockedStage.tryRun(tryAcquireAsync(LockRequest.awaitedUnlessSaid(request)), code, busy);
 	}
 
 	/**

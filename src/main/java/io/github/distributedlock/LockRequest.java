@@ -267,12 +267,16 @@ public final class LockRequest {
 		return with(Setting.AWAITED_ON_STOP, awaitedOnStop);
 	}
 
-	/*
-	 * The request as the methods that run code with the lock make it: a stop waits,
-	 * unless the request says otherwise.
+	/**
+	 * Returns the request that the methods of {@link DistributedLock} make which run code
+	 * with the lock: a stop of the application waits, unless the request says otherwise.
+	 * For libraries that run code of others with a lock.
+	 * @param request the request of the caller
+	 * @return that request, or one that a stop waits for
+	 * @see #awaitedOnStop(Boolean)
 	 */
-	LockRequest awaitedUnlessSaid() {
-		return this.settings.containsKey(Setting.AWAITED_ON_STOP) ? this : awaitedOnStop(true);
+	public static LockRequest awaitedUnlessSaid(LockRequest request) {
+		return request.settings.containsKey(Setting.AWAITED_ON_STOP) ? request : request.awaitedOnStop(true);
 	}
 
 	/**

@@ -63,7 +63,7 @@ class ArchitectureTests {
 			Map.entry(REDIS + INTERNAL, Set.of("", "backend")), //
 			Map.entry("engine", Set.of("", "backend")), //
 			Map.entry("annotation", Set.of("")), //
-			Map.entry("reactive", Set.of("")), //
+			Map.entry("reactive", Set.of("", "annotation")), //
 			Map.entry("aop", Set.of("", "annotation", "reactive")), //
 			Map.entry(INTERNAL + ".observability", Set.of("")), //
 			Map.entry("concurrent", Set.of("")), //
@@ -96,14 +96,14 @@ class ArchitectureTests {
 			"integration.RenewableDistributedLockRegistry", "shedlock.DistributedLockProvider", //
 			REDIS + "RedisLockBackend", REDIS + "RedisLockSettings", REDIS + "Atomicity", REDIS + "Signals", //
 			"engine.LockEngine", "engine.LockEngineBuilder", //
-			"reactive.LockContext");
+			"reactive.LockContext", "reactive.ReactiveDistributedLock");
 
 	/**
 	 * Those that other packages of the library, or tools, need, beside the rooms of a
 	 * package.
 	 */
 	private static final Set<String> FOR_NEIGHBOURS = Set.of("reactive.CurrentLockAccessor",
-			"reactive.LockedInvocation");
+			"reactive.LockedInvocation", "reactive.LockedResult");
 
 	private static final SliceAssignment PACKAGES = new SliceAssignment() {
 

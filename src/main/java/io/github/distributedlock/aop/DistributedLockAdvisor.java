@@ -11,7 +11,7 @@ import java.util.function.Predicate;
 
 import io.github.distributedlock.DistributedLock;
 import io.github.distributedlock.LockRequest;
-import io.github.distributedlock.reactive.LockedInvocation;
+import io.github.distributedlock.reactive.LockedResult;
 import org.aopalliance.aop.Advice;
 import org.aopalliance.intercept.MethodInterceptor;
 
@@ -89,7 +89,7 @@ public final class DistributedLockAdvisor implements PointcutAdvisor, Ordered {
 			LockDefinition definition = this.definitions.find(invocation.getMethod(),
 					Objects.requireNonNull(invocation.getThis()).getClass());
 			return (definition != null && definition.reactive() != null && result != null)
-					? LockedInvocation.failingIfLost(definition.reactive(), result) : result;
+					? LockedResult.failingIfLost(definition.reactive(), result) : result;
 		};
 		return new DefaultPointcutAdvisor(pointcut, check);
 	}

@@ -5,9 +5,9 @@ import java.util.concurrent.CompletionStage;
 
 import io.github.distributedlock.LockDefinitionException;
 import io.github.distributedlock.LockHandle;
-import io.github.distributedlock.LockLostException;
 import io.github.distributedlock.annotation.OnLost;
 import io.github.distributedlock.internal.InterruptExecutor;
+import io.github.distributedlock.internal.LossOutcome;
 import org.aopalliance.intercept.MethodInvocation;
 import org.jspecify.annotations.Nullable;
 
@@ -68,69 +68,21 @@ record LossReaction(OnLost onLost) {
 			result = invocation.proceed();
 		}
 		catch (Throwable ex) {
-			addLoss(ex, handle);
+			LossOutcome.addLoss(ex, handle);
 			throw ex;
 		}
 		if (fails() && !(result instanceof CompletionStage)) {
-			throwIfLost(handle);
+			LossOutcome.throwIfLost(handle);
 		}
 		return result;
 	}
 
 	/**
-	 * Returns the outcome of a method that has gone on elsewhere. Throws nothing,
-	 * whatever the handle does: the lock has yet to be released.
+	 * Returns the outcome of a method that has gone on elsewhere. Throws nothing.
 	 * @param failure the method's failure, {@code null} if the method succeeded
-	 * @return the call's failure, {@code null} if the call succeeds
 	 */
 	@Nullable Throwable outcome(@Nullable Throwable failure, LockHandle handle) {
-		if (this.onLost == OnLost.REPORT) {
-			return failure;
-		}
-		try {
-			if (failure == null) {
-				return loss(handle);
-			}
-			addLoss(failure, handle);
-			return failure;
-		}
-		catch (Throwable ex) {
-			return (failure != null) ? failure : ex;
-		}
-	}
-
-	static void throwIfLost(LockHandle handle) {
-		LockLostException loss = loss(handle);
-		if (loss != null) {
-			throw loss;
-		}
-	}
-
-	/*
-	 * Adds the loss to a failure, unless the failure is that loss already.
-	 */
-	private static void addLoss(Throwable failure, LockHandle handle) {
-		LockLostException loss = loss(handle);
-		if (loss != null && !(failure instanceof LockLostException known && known.keys().equals(loss.keys()))) {
-			failure.addSuppressed(loss);
-		}
-	}
-
-	/*
-	 * Returns the loss of the lock, if there was one. A lock that the method closed
-	 * itself was not lost.
-	 */
-	private static @Nullable LockLostException loss(LockHandle handle) {
-		try {
-			handle.checkHeld();
-			return null;
-		}
-		catch (LockLostException ex) {
-			return ex;
-		}
-		catch (IllegalStateException closed) {
-			return null;
-		}
+		return (this.onLost == OnLost.REPORT) ? failure : LossOutcome.of(failure, handle);
 	}
 
 }

@@ -8,6 +8,7 @@ import java.util.concurrent.Future;
 import io.github.distributedlock.LockDefinitionException;
 import io.github.distributedlock.LockHandle;
 import io.github.distributedlock.internal.Binding;
+import io.github.distributedlock.internal.LossOutcome;
 import org.jspecify.annotations.Nullable;
 
 import org.springframework.transaction.support.TransactionSynchronization;
@@ -193,7 +194,7 @@ final class PendingRelease implements AutoCloseable {
 		@Override
 		public void beforeCommit(boolean readOnly) {
 			if (this.failsIfLost) {
-				LossReaction.throwIfLost(PendingRelease.this.handle);
+				LossOutcome.throwIfLost(PendingRelease.this.handle);
 			}
 		}
 

@@ -5,10 +5,10 @@ import java.util.concurrent.CompletableFuture;
 
 import io.github.distributedlock.DistributedLock;
 import io.github.distributedlock.LockException;
-import io.github.distributedlock.LockHandle;
 import io.github.distributedlock.LockRequest;
 import io.github.distributedlock.annotation.OnLost;
 import io.github.distributedlock.reactive.LockedInvocation;
+import io.github.distributedlock.reactive.LockedResult;
 import org.jspecify.annotations.Nullable;
 
 import org.springframework.aop.ProxyMethodInvocation;
@@ -47,9 +47,9 @@ record ReactiveCall(LockInterceptor advice, ProxyMethodInvocation invocation, Ob
 			request = definition.template().request(target, invocation.getArguments());
 		}
 		catch (RuntimeException ex) {
-			return LockedInvocation.failed(type, ex);
+			return LockedResult.failed(type, ex);
 		}
-		return new ReactiveCall(advice, invocation, target, definition, request).result(type);
+		return LockedResult.of(type, new ReactiveCall(advice, invocation, target, definition, request));
 	}
 
 	@Override
@@ -79,23 +79,13 @@ record ReactiveCall(LockInterceptor advice, ProxyMethodInvocation invocation, Ob
 	}
 
 	@Override
-	public boolean endsOnLoss() {
-		return this.definition.lossReaction().onLost() == OnLost.INTERRUPT;
-	}
-
-	@Override
-	public boolean lossFails() {
-		return this.definition.lossReaction().fails();
+	public OnLost onLost() {
+		return this.definition.lossReaction().onLost();
 	}
 
 	@Override
 	public void joinsTransaction() {
 		this.advice.warnOfTransaction(this.definition);
-	}
-
-	@Override
-	public @Nullable Throwable outcome(@Nullable Throwable failure, LockHandle handle) {
-		return this.definition.lossReaction().outcome(failure, handle);
 	}
 
 	@Override

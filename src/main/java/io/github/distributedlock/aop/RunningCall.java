@@ -1,6 +1,7 @@
 package io.github.distributedlock.aop;
 
 import io.github.distributedlock.LockHandle;
+import io.github.distributedlock.internal.LossOutcome;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -72,7 +73,7 @@ final class RunningCall implements AutoCloseable {
 	static void checkCommit() {
 		for (RunningCall call = INNERMOST.get(); call != null; call = call.outer) {
 			if (call.failsCommits) {
-				LossReaction.throwIfLost(call.handle);
+				LossOutcome.throwIfLost(call.handle);
 			}
 		}
 	}

@@ -6,6 +6,7 @@ import io.github.distributedlock.DistributedLock;
 import io.github.distributedlock.concurrent.JdkLocks;
 import io.github.distributedlock.integration.DistributedLockRegistry;
 import io.github.distributedlock.integration.RenewableDistributedLockRegistry;
+import io.github.distributedlock.reactive.ReactiveDistributedLock;
 import io.github.distributedlock.shedlock.DistributedLockProvider;
 import net.javacrumbs.shedlock.core.LockProvider;
 
@@ -15,12 +16,14 @@ import org.springframework.boot.autoconfigure.condition.ConditionalOnMissingBean
 import org.springframework.boot.autoconfigure.condition.ConditionalOnMissingClass;
 import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Configuration;
+import org.springframework.context.annotation.Lazy;
 
 /**
- * Adapters to the interfaces of other libraries. Each adapter exists if a property asks
- * for it and its library is present. ShedLock looks for one provider by type, so a
- * provider of the user replaces this one. A registry is handed to the beans that use the
- * registry, so a registry of another kind may stay beside this one.
+ * Adapters to other libraries. An adapter to an interface of another library exists if a
+ * property asks for the adapter and the library is present. ShedLock looks for one
+ * provider by type, so a provider of the user replaces this one. A registry is handed to
+ * the beans that use the registry, so a registry of another kind may stay beside this
+ * one.
  */
 @Configuration(proxyBeanMethods = false)
 class AdapterConfiguration {
@@ -32,6 +35,23 @@ class AdapterConfiguration {
 	@ConditionalOnMissingBean
 	JdkLocks distributedJdkLocks(DistributedLock lock) {
 		return new JdkLocks(lock);
+	}
+
+	/**
+	 * The client for Reactor. Lazy and without a property, since nobody is offered the
+	 * client by an interface of another library.
+	 */
+	@Configuration(proxyBeanMethods = false)
+	@ConditionalOnClass(name = "reactor.core.publisher.Mono")
+	static class Reactor {
+
+		@Bean
+		@Lazy
+		@ConditionalOnMissingBean
+		ReactiveDistributedLock reactiveDistributedLock(DistributedLock lock) {
+			return new ReactiveDistributedLock(lock);
+		}
+
 	}
 
 	@Configuration(proxyBeanMethods = false)

@@ -73,7 +73,7 @@ public final class LockContext {
 	 * than the call of the method: where the method's result is subscribed to, the thread
 	 * may also run parts of other chains.
 	 */
-	static @Nullable Object call(ContextView context, LockedSubscription.MethodCall method) throws Throwable {
+	static @Nullable Object call(ContextView context, MethodCall method) throws Throwable {
 		List<LockHandle> handles = handles(context);
 		Collections.reverse(handles);
 		List<Binding> bindings = handles.stream().map(Binding::bind).toList();
@@ -90,6 +90,15 @@ public final class LockContext {
 		List<LockHandle> handles = new ArrayList<>(context.<List<LockHandle>>getOrEmpty(HELD).orElse(List.of()));
 		handles.removeIf(LockHandle::isClosed);
 		return handles;
+	}
+
+	/**
+	 * Calls a method, or its fallback.
+	 */
+	interface MethodCall {
+
+		@Nullable Object call() throws Throwable;
+
 	}
 
 }

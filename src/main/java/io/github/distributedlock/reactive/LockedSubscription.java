@@ -4,7 +4,6 @@ import java.util.Objects;
 import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionException;
-import java.util.concurrent.FutureTask;
 import java.util.concurrent.atomic.AtomicReference;
 import java.util.function.UnaryOperator;
 
@@ -12,6 +11,8 @@ import io.github.distributedlock.LockBackendException;
 import io.github.distributedlock.LockException;
 import io.github.distributedlock.LockHandle;
 import io.github.distributedlock.LockNotAcquiredException;
+import io.github.distributedlock.annotation.OnLost;
+import io.github.distributedlock.internal.LossOutcome;
 import org.jspecify.annotations.Nullable;
 import org.reactivestreams.Publisher;
 import org.reactivestreams.Subscription;
@@ -20,7 +21,6 @@ import reactor.core.Exceptions;
 import reactor.core.publisher.Flux;
 import reactor.core.publisher.Mono;
 import reactor.core.publisher.Operators;
-import reactor.core.scheduler.Schedulers;
 import reactor.util.context.Context;
 
 import org.springframework.core.ReactiveAdapter;
@@ -95,7 +95,7 @@ final class LockedSubscription implements CoreSubscriber<Object>, Subscription {
 			CompletableFuture<?> asked = LockContext.acquire(this.context, this.invocation::acquire);
 			this.request = asked;
 			if (!asked.isDone()) {
-				asked.whenComplete((found, failure) -> runInParallel(() -> answer(found, failure)));
+				asked.whenComplete((found, failure) -> PendingClose.runInParallel(() -> answer(found, failure)));
 				if (this.state.get() == State.CANCELLED) {
 					asked.cancel(true);
 				}
@@ -133,7 +133,13 @@ final class LockedSubscription implements CoreSubscriber<Object>, Subscription {
 				onError(why);
 			}
 			else {
-				onComplete();
+				Object instead = this.invocation.skip();
+				if (instead != null) {
+					subscribe(() -> instead);
+				}
+				else {
+					onComplete();
+				}
 			}
 		}
 		catch (Throwable ex) {
@@ -147,9 +153,9 @@ final class LockedSubscription implements CoreSubscriber<Object>, Subscription {
 		try {
 			this.context = LockContext.enter(this.context, handle);
 			release.joinTransaction(this.context);
-			if (this.invocation.endsOnLoss()) {
+			if (this.invocation.onLost() == OnLost.INTERRUPT) {
 				// The reaction does not queue behind an action of the application.
-				handle.onLost(() -> runInParallel(() -> lost(handle)), Runnable::run);
+				handle.onLost(() -> PendingClose.runInParallel(() -> lost(handle)), Runnable::run);
 			}
 			subscribe(() -> {
 				release.use();
@@ -161,7 +167,7 @@ final class LockedSubscription implements CoreSubscriber<Object>, Subscription {
 		}
 	}
 
-	private void subscribe(MethodCall method) {
+	private void subscribe(LockContext.MethodCall method) {
 		if (this.state.get() == State.RUNNING) {
 			// The context is there already. But Reactor restores thread-locals where a
 			// context is written.
@@ -169,7 +175,7 @@ final class LockedSubscription implements CoreSubscriber<Object>, Subscription {
 		}
 	}
 
-	private Publisher<Object> call(MethodCall method) {
+	private Publisher<Object> call(LockContext.MethodCall method) {
 		try {
 			return this.type.toPublisher(
 					Objects.requireNonNull(method.call(), () -> this.invocation + ": the method has returned null"));
@@ -255,7 +261,8 @@ final class LockedSubscription implements CoreSubscriber<Object>, Subscription {
 			signal(failure);
 			return;
 		}
-		Throwable outcome = this.invocation.outcome(failure, release.handle());
+		Throwable outcome = (this.invocation.onLost() == OnLost.REPORT) ? failure
+				: LossOutcome.of(failure, release.handle());
 		release.leaveStream().whenComplete((done, ignored) -> signal(outcome));
 	}
 
@@ -275,7 +282,7 @@ final class LockedSubscription implements CoreSubscriber<Object>, Subscription {
 	 * Ends the stream without waiting for a release: the lock is lost.
 	 */
 	private void lost(LockHandle handle) {
-		Throwable loss = this.invocation.outcome(null, handle);
+		Throwable loss = LossOutcome.of(null, handle);
 		if (loss != null && this.state.compareAndSet(State.RUNNING, State.RELEASING)) {
 			leave(() -> signal(loss));
 		}
@@ -361,29 +368,6 @@ final class LockedSubscription implements CoreSubscriber<Object>, Subscription {
 		finally {
 			Exceptions.throwIfJvmFatal(thrown);
 		}
-	}
-
-	/**
-	 * Runs a task in Reactor's parallel scheduler, once. If the scheduler refuses, the
-	 * calling thread runs the task.
-	 */
-	static void runInParallel(Runnable task) {
-		Runnable once = new FutureTask<>(task, null);
-		try {
-			Schedulers.parallel().schedule(once);
-		}
-		catch (Throwable ex) {
-			once.run(); // Better here than never. The task may have been queued.
-		}
-	}
-
-	/**
-	 * Calls a method, or its fallback.
-	 */
-	interface MethodCall {
-
-		@Nullable Object call() throws Throwable;
-
 	}
 
 	/**

@@ -1,11 +1,15 @@
 package io.github.distributedlock.reactive;
 
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.FutureTask;
 import java.util.concurrent.atomic.AtomicInteger;
 
 import io.github.distributedlock.LockHandle;
+import io.github.distributedlock.annotation.OnLost;
+import io.github.distributedlock.internal.LossOutcome;
 import org.jspecify.annotations.Nullable;
 import reactor.core.publisher.Mono;
+import reactor.core.scheduler.Schedulers;
 import reactor.util.context.ContextView;
 
 import org.springframework.transaction.reactive.TransactionContext;
@@ -104,8 +108,7 @@ final class PendingClose {
 			else {
 				CompletableFuture<?> closing = this.handle.closeAsync();
 				if (!closing.isDone()) {
-					closing.whenComplete(
-							(done, ignored) -> LockedSubscription.runInParallel(() -> this.closed.complete(null)));
+					closing.whenComplete((done, ignored) -> runInParallel(() -> this.closed.complete(null)));
 					return;
 				}
 			}
@@ -114,6 +117,20 @@ final class PendingClose {
 			// The engine reports this failure.
 		}
 		this.closed.complete(null);
+	}
+
+	/**
+	 * Runs a task in Reactor's parallel scheduler, once. If the scheduler refuses, the
+	 * calling thread runs the task.
+	 */
+	static void runInParallel(Runnable task) {
+		Runnable once = new FutureTask<>(task, null);
+		try {
+			Schedulers.parallel().schedule(once);
+		}
+		catch (Throwable ex) {
+			once.run(); // Better here than never. The task may have been queued.
+		}
 	}
 
 	/**
@@ -136,8 +153,8 @@ final class PendingClose {
 		@Override
 		public Mono<Void> beforeCommit(boolean readOnly) {
 			return Mono.defer(() -> {
-				LockedInvocation invocation = PendingClose.this.invocation;
-				Throwable loss = invocation.lossFails() ? invocation.outcome(null, PendingClose.this.handle) : null;
+				Throwable loss = (PendingClose.this.invocation.onLost() == OnLost.THROW)
+						? LossOutcome.of(null, PendingClose.this.handle) : null;
 				return (loss != null) ? Mono.error(loss) : Mono.empty();
 			});
 		}

@@ -2,6 +2,7 @@ package io.github.distributedlock.aop;
 
 import java.util.List;
 
+import io.github.distributedlock.DistributedLock;
 import org.junit.jupiter.api.AfterEach;
 
 /**
@@ -24,9 +25,16 @@ abstract class AdvisedFixture<S> {
 
 	AdvisedFixture(Class<S> type) {
 		this.context = AdvisorContext.of(type);
-		this.service = this.context.get(type);
+		this.service = service(this.context.get(type), this.context.lock());
 		this.lock = this.context.lock();
 		this.events = this.lock.events;
+	}
+
+	/**
+	 * Which service is tested: the one with annotations, unless another locks in code.
+	 */
+	S service(S advised, DistributedLock lock) {
+		return advised;
 	}
 
 	@AfterEach

@@ -11,6 +11,7 @@ import io.github.distributedlock.concurrent.JdkLocks;
 import io.github.distributedlock.fixtures.OwnThreads;
 import io.github.distributedlock.fixtures.Patience;
 import io.github.distributedlock.integration.DistributedLockRegistry;
+import io.github.distributedlock.reactive.ReactiveDistributedLock;
 import io.github.distributedlock.shedlock.DistributedLockProvider;
 import net.javacrumbs.shedlock.core.LockConfiguration;
 import net.javacrumbs.shedlock.core.LockProvider;
@@ -19,6 +20,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.RegisterExtension;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
+import reactor.core.publisher.Mono;
 
 import org.springframework.boot.test.context.FilteredClassLoader;
 import org.springframework.boot.test.context.runner.ApplicationContextRunner;
@@ -30,6 +32,7 @@ import org.springframework.integration.support.locks.LockRegistry;
 import org.springframework.util.ClassUtils;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.mockito.Mockito.mock;
 
 /**
  * Tests for {@link AdapterConfiguration}.
@@ -114,6 +117,21 @@ class AdapterConfigurationTests {
 				assertThat(context.getBeanDefinitionNames()).doesNotContain("distributedLockProvider",
 						"distributedLockRegistry");
 			});
+	}
+
+	@Test
+	void clientForReactorIsThereWhereReactorIs() {
+		this.contextRunner.run((context) -> {
+			Mono<Boolean> held = context.getBean(ReactiveDistributedLock.class)
+				.execute("k", Mono.fromSupplier(() -> !isFree(context, "k")));
+			assertThat(held.block(Patience.PATIENCE)).isTrue();
+			assertThat(isFree(context, "k")).isTrue();
+		});
+		ReactiveDistributedLock own = new ReactiveDistributedLock(mock(DistributedLock.class));
+		this.contextRunner.withBean(ReactiveDistributedLock.class, () -> own)
+			.run((context) -> assertThat(context.getBean(ReactiveDistributedLock.class)).isSameAs(own));
+		this.contextRunner.withClassLoader(new FilteredClassLoader("reactor"))
+			.run((context) -> assertThat(context).hasNotFailed().getBeanNames(ReactiveDistributedLock.class).isEmpty());
 	}
 
 	/**

@@ -1,8 +1,9 @@
 package io.github.distributedlock.docs;
 
-import java.util.concurrent.CompletableFuture;
 import java.util.function.Predicate;
 
+import io.github.distributedlock.DistributedLock;
+import io.github.distributedlock.LockHandle;
 import io.github.distributedlock.LockNotAcquiredException;
 import io.github.distributedlock.fixtures.Patience;
 import io.github.distributedlock.fixtures.TestRedis;
@@ -49,9 +50,16 @@ class PaymentsTests {
 				.expectNext("done")
 				.expectComplete()
 				.verify(Patience.PATIENCE);
-			assertThat(refunds.refundAll(() -> CompletableFuture.completedFuture("all")))
-				.succeedsWithin(Patience.PATIENCE)
-				.isEqualTo("all");
+			StepVerifier.create(refunds.refundAll(refunds.refundAllNow(Mono.just("all"))))
+				.expectNext("all")
+				.expectComplete()
+				.verify(Patience.PATIENCE);
+			try (LockHandle busy = two.getBean(DistributedLock.class).acquire("refunds")) {
+				StepVerifier.create(refunds.refundAllNow(Mono.just("never")))
+					.expectNext("refunds are under way")
+					.expectComplete()
+					.verify(Patience.PATIENCE);
+			}
 		}
 	}
 

@@ -1,13 +1,10 @@
 package io.github.distributedlock.docs;
 
 // tag::reactive-page[]
-import java.util.concurrent.CompletableFuture;
-import java.util.concurrent.CompletionStage;
-import java.util.function.Supplier;
-
 import io.github.distributedlock.annotation.DistributedLock;
 import io.github.distributedlock.annotation.OnLost;
 import io.github.distributedlock.reactive.LockContext;
+import io.github.distributedlock.reactive.ReactiveDistributedLock;
 import reactor.core.publisher.Mono;
 
 import org.springframework.stereotype.Service;
@@ -15,9 +12,9 @@ import org.springframework.stereotype.Service;
 @Service
 public class Refunds {
 
-	private final io.github.distributedlock.DistributedLock lock;
+	private final ReactiveDistributedLock lock;
 
-	public Refunds(io.github.distributedlock.DistributedLock lock) {
+	public Refunds(ReactiveDistributedLock lock) {
 		this.lock = lock;
 	}
 
@@ -30,9 +27,14 @@ public class Refunds {
 		});
 	}
 
-	// In code: held until the stage completes, and no thread waits.
-	public CompletableFuture<String> refundAll(Supplier<CompletionStage<String>> transfers) {
-		return this.lock.executeAsync("refunds", transfers::get);
+	// In code: held from the subscription until the source has ended.
+	public Mono<String> refundAll(Mono<String> transfers) {
+		return this.lock.execute("refunds", transfers);
+	}
+
+	// The same, without a wait: if the lock is busy, another source takes its place.
+	public Mono<String> refundAllNow(Mono<String> transfers) {
+		return this.lock.tryExecute("refunds", transfers, Mono.just("refunds are under way"));
 	}
 
 }

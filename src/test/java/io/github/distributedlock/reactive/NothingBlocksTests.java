@@ -14,6 +14,7 @@ import io.github.distributedlock.fixtures.JvmProcess;
 import io.github.distributedlock.fixtures.Patience;
 import io.github.distributedlock.fixtures.TestRedis;
 import io.github.distributedlock.reactive.ReactiveRedisTests.Stock;
+import io.github.distributedlock.reactive.ReactiveRedisTests.Way;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.RegisterExtension;
@@ -71,13 +72,13 @@ class NothingBlocksTests {
 				.withPropertyValues("spring.data.redis.port=" + arguments[0],
 						"spring.data.redis.client-type=" + arguments[1])
 				.run((context) -> {
-					Stock stock = context.getBean(Stock.class);
+					Mono<Void> calls = Flux.fromArray(Way.values()).flatMap((way) -> calls(way.stock(context))).then();
 					DistributedLock lock = context.getBean(DistributedLock.class);
 					// What is loaded at the first call reads files.
-					calls(stock).block(Patience.PATIENCE);
+					calls.block(Patience.PATIENCE);
 					lock.acquire("warm").close();
 					BlockHound.install((builder) -> builder.blockingMethodCallback((method) -> tell(method, found)));
-					calls(stock).block(Patience.PATIENCE);
+					calls.block(Patience.PATIENCE);
 					System.out.println(REACTIVE + new TreeSet<>(found));
 					found.clear();
 					Mono.fromRunnable(() -> lock.acquire(LockRequest.of("k")).close())

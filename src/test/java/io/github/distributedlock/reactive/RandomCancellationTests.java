@@ -25,10 +25,10 @@ import io.github.distributedlock.fixtures.Relay;
 import io.github.distributedlock.fixtures.TestRedis;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Tag;
-import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.RegisterExtension;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
+import org.junit.jupiter.params.provider.ValueSource;
 import reactor.core.Disposable;
 import reactor.core.publisher.Mono;
 
@@ -77,13 +77,16 @@ class RandomCancellationTests {
 		this.threads.shutdownNow();
 	}
 
-	@Test
-	void noLockIsLeftOver() {
+	@ParameterizedTest
+	@ValueSource(booleans = { false, true })
+	void noLockIsLeftOver(boolean inCode) {
 		Contexts.withRedis()
 			.withBean(Stock.class, () -> new Stock(this.inside, this.violations))
 			.withPropertyValues("spring.data.redis.port=" + redis.port())
 			.run((context) -> {
-				Stock stock = context.getBean(Stock.class);
+				Stock stock = inCode
+						? new StockInCode(context.getBean(ReactiveDistributedLock.class), this.inside, this.violations)
+						: context.getBean(Stock.class);
 				CountDownLatch ended = new CountDownLatch(SUBSCRIPTIONS);
 				for (int i = 0; i < SUBSCRIPTIONS; i++) {
 					boolean endless = i % 5 == 0;
@@ -237,13 +240,32 @@ class RandomCancellationTests {
 			return visit(key, endless);
 		}
 
-		private Mono<String> visit(String key, boolean endless) {
+		Mono<String> visit(String key, boolean endless) {
 			Visit visit = new Visit(this.inside.computeIfAbsent(key, (first) -> new AtomicInteger()));
 			if (visit.enter() > 1) {
 				this.violations.add(key);
 			}
 			Mono<String> result = endless ? Mono.never() : Mono.just(key).delayElement(Duration.ofMillis(1));
 			return result.doOnTerminate(visit::leave).doOnCancel(visit::leave);
+		}
+
+	}
+
+	/**
+	 * Locks in code, as the annotation says.
+	 */
+	private static final class StockInCode extends Stock {
+
+		private final ReactiveDistributedLock locks;
+
+		private StockInCode(ReactiveDistributedLock locks, Map<String, AtomicInteger> inside, List<String> violations) {
+			super(inside, violations);
+			this.locks = locks;
+		}
+
+		@Override
+		public Mono<String> take(String key, boolean endless) {
+			return this.locks.execute(key, Duration.ofMinutes(1), Mono.defer(() -> visit(key, endless)));
 		}
 
 	}

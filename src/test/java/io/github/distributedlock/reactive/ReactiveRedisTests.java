@@ -6,14 +6,16 @@ import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.function.Supplier;
 
+import io.github.distributedlock.LockRequest;
 import io.github.distributedlock.annotation.DistributedLock;
 import io.github.distributedlock.annotation.IfBusy;
 import io.github.distributedlock.autoconfigure.Contexts;
 import io.github.distributedlock.fixtures.Patience;
 import io.github.distributedlock.fixtures.TestRedis;
 import org.junit.jupiter.api.AfterEach;
-import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.RegisterExtension;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.EnumSource;
 import reactor.core.publisher.Flux;
 import reactor.core.publisher.Mono;
 import reactor.core.publisher.Sinks;
@@ -22,6 +24,7 @@ import reactor.core.scheduler.Schedulers;
 import reactor.test.StepVerifier;
 
 import org.springframework.boot.test.context.runner.ApplicationContextRunner;
+import org.springframework.context.ApplicationContext;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
@@ -46,10 +49,11 @@ class ReactiveRedisTests {
 		this.single.dispose();
 	}
 
-	@Test
-	void heldFromBeforeTheBodyUntilTheValue() {
+	@ParameterizedTest
+	@EnumSource
+	void heldFromBeforeTheBodyUntilTheValue(Way way) {
 		this.application.run((context) -> {
-			Stock stock = context.getBean(Stock.class);
+			Stock stock = way.stock(context);
 			Mono<Boolean> held = stock.mono(() -> Mono.fromSupplier(() -> redis.admin().exists(KEY)));
 			assertThat(redis.admin().exists(KEY)).as("before a subscription").isFalse();
 			StepVerifier.create(held).assertNext((inside) -> {
@@ -59,10 +63,11 @@ class ReactiveRedisTests {
 		});
 	}
 
-	@Test
-	void elementsArePassedOnAtOnceAndTheCompletionAfterTheRelease() {
+	@ParameterizedTest
+	@EnumSource
+	void elementsArePassedOnAtOnceAndTheCompletionAfterTheRelease(Way way) {
 		this.application.run((context) -> {
-			Stock stock = context.getBean(Stock.class);
+			Stock stock = way.stock(context);
 			Sinks.Many<String> source = Sinks.many().unicast().onBackpressureBuffer();
 			source.tryEmitNext("a");
 			StepVerifier.create(stock.flux(source::asFlux))
@@ -80,10 +85,11 @@ class ReactiveRedisTests {
 	/**
 	 * A lock that goes by the thread lets both in.
 	 */
-	@Test
-	void chainsOnOneThreadExcludeEachOther() {
+	@ParameterizedTest
+	@EnumSource
+	void chainsOnOneThreadExcludeEachOther(Way way) {
 		this.application.run((context) -> {
-			Stock stock = context.getBean(Stock.class);
+			Stock stock = way.stock(context);
 			AtomicInteger inside = new AtomicInteger();
 			List<Integer> seen = new CopyOnWriteArrayList<>();
 			Mono<Integer> step = stock.mono(() -> Mono.fromSupplier(inside::incrementAndGet)
@@ -95,6 +101,68 @@ class ReactiveRedisTests {
 				.verify(Patience.PATIENCE);
 			assertThat(seen).hasSize(50).containsOnly(1);
 		});
+	}
+
+	/**
+	 * How a method locks.
+	 */
+	enum Way {
+
+		ANNOTATION {
+
+			@Override
+			Stock stock(ApplicationContext context) {
+				return context.getBean(Stock.class);
+			}
+
+		},
+
+		CODE {
+
+			@Override
+			Stock stock(ApplicationContext context) {
+				return new StockInCode(context.getBean(ReactiveDistributedLock.class));
+			}
+
+		};
+
+		abstract Stock stock(ApplicationContext context);
+
+	}
+
+	/**
+	 * Locks in code, as the annotations say.
+	 */
+	static final class StockInCode extends Stock {
+
+		private static final LockRequest REQUEST = LockRequest.of("stock").waitTime(Duration.ofMinutes(1));
+
+		private final ReactiveDistributedLock locks;
+
+		StockInCode(ReactiveDistributedLock locks) {
+			this.locks = locks;
+		}
+
+		@Override
+		public <T> Mono<T> mono(Supplier<Mono<T>> body) {
+			return this.locks.execute(REQUEST, Mono.defer(body));
+		}
+
+		@Override
+		public <T> Flux<T> flux(Supplier<Flux<T>> body) {
+			return this.locks.execute(REQUEST, Flux.defer(body));
+		}
+
+		@Override
+		public <T> Mono<T> inTurn(Supplier<Mono<T>> body) {
+			return this.locks.execute(REQUEST.fair(true), Mono.defer(body));
+		}
+
+		@Override
+		public <T> Mono<T> ifFree(Supplier<Mono<T>> body) {
+			return this.locks.tryExecute(LockRequest.of("shelf", "stock"), Mono.defer(body), Mono.empty());
+		}
+
 	}
 
 	static class Stock {

@@ -1,0 +1,242 @@
+package io.github.distributedlock.reactive;
+
+import java.time.Duration;
+import java.util.List;
+import java.util.Objects;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.atomic.AtomicReference;
+import java.util.stream.Stream;
+
+import io.github.distributedlock.ForwardingDistributedLock;
+import io.github.distributedlock.LockBackendException;
+import io.github.distributedlock.LockHandle;
+import io.github.distributedlock.LockLostException;
+import io.github.distributedlock.LockNotAcquiredException;
+import io.github.distributedlock.LockRequest;
+import io.github.distributedlock.annotation.OnLost;
+import io.github.distributedlock.engine.EngineFixture;
+import io.github.distributedlock.fixtures.Patience;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.EnumSource;
+import org.junit.jupiter.params.provider.MethodSource;
+import reactor.core.Disposable;
+import reactor.core.publisher.Flux;
+import reactor.core.publisher.Mono;
+import reactor.test.StepVerifier;
+import reactor.test.publisher.TestPublisher;
+import reactor.util.context.ContextView;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatNullPointerException;
+import static org.awaitility.Awaitility.await;
+
+/**
+ * Locks around publishers, on the fake clock.
+ */
+class ReactiveDistributedLockTests extends EngineFixture {
+
+	private final ReactiveDistributedLock locks = new ReactiveDistributedLock(this.engine);
+
+	private final TestPublisher<String> source = TestPublisher.create();
+
+	/**
+	 * The handle that the source finds in its context.
+	 */
+	private final AtomicReference<LockHandle> inside = new AtomicReference<>();
+
+	@BeforeEach
+	void patience() {
+		StepVerifier.setDefaultTimeout(Patience.PATIENCE);
+	}
+
+	@Test
+	void nothingHappensBeforeASubscription() {
+		this.locks.execute("k", Mono.just("value"));
+		act();
+		assertThat(this.backend.steps()).isEmpty();
+	}
+
+	@Test
+	void subscribesWhenTheLockIsThereAndReleasesBeforeTheValue() {
+		LockHandle other = this.engine.acquire("k");
+		CompletableFuture<String> value = this.locks.execute("k", watched()).toFuture();
+		act();
+		this.source.assertWasNotSubscribed();
+		other.close();
+		act();
+		untilSubscribed();
+		assertThat(this.inside.get().isHeld()).isTrue();
+		this.source.emit("value");
+		assertThat(Patience.get(value, "the value")).isEqualTo("value");
+		assertThat(this.inside.get().isClosed()).isTrue();
+		assertThat(hasQueues()).isFalse();
+	}
+
+	@Test
+	void elementsComeWhileTheLockIsHeld() {
+		StepVerifier.create(this.locks.execute("k", this.source.flux().transformDeferredContextual(this::watch)))
+			.then(this::act)
+			.then(this::untilSubscribed)
+			.then(() -> this.source.next("a"))
+			.expectNext("a")
+			.then(() -> assertThat(this.inside.get().isHeld()).isTrue())
+			.then(this.source::complete)
+			.verifyComplete();
+		assertThat(hasQueues()).isFalse();
+	}
+
+	@Test
+	void heldForLongerThanTheLease() {
+		CompletableFuture<String> value = subscribed(this.locks, "k");
+		for (int i = 0; i < 10; i++) {
+			this.time.advance(LEASE);
+		}
+		assertThat(this.inside.get().isHeld()).isTrue();
+		assertThat(holderOf("k").owner()).isEqualTo(this.inside.get().owner());
+		this.source.emit("value");
+		assertThat(Patience.get(value, "the value")).isEqualTo("value");
+		assertThat(holderOf("k")).isNull();
+	}
+
+	@ParameterizedTest
+	@EnumSource(OnLost.class)
+	void lossOfTheKey(OnLost onLost) {
+		CompletableFuture<String> value = subscribed(this.locks.onLost(onLost), "k");
+		assertThat(this.store.release("k", this.inside.get().owner())).isTrue();
+		this.time.advance(LEASE);
+		assertThat(this.inside.get().isHeld()).isFalse();
+		if (onLost == OnLost.INTERRUPT) {
+			await().untilAsserted(this.source::assertCancelled);
+		}
+		else {
+			this.source.emit("value");
+		}
+		if (onLost == OnLost.REPORT) {
+			assertThat(Patience.get(value, "the value")).isEqualTo("value");
+		}
+		else {
+			assertThat(value).failsWithin(Patience.PATIENCE)
+				.withThrowableThat()
+				.withCauseInstanceOf(LockLostException.class);
+		}
+		await().untilAsserted(() -> assertThat(this.inside.get().isClosed()).isTrue());
+	}
+
+	@Test
+	void cancellationWithdrawsTheRequest() {
+		ownedElsewhere("k", LEASE);
+		Disposable subscription = this.locks.execute("k", watched()).subscribe();
+		act();
+		assertThat(this.engine.requestsWaiting()).isOne();
+		subscription.dispose();
+		act();
+		assertThat(this.engine.requestsWaiting()).isZero();
+		releasedElsewhere("k");
+		act();
+		this.source.assertWasNotSubscribed();
+		assertThat(holderOf("k")).isNull();
+	}
+
+	static Stream<LockRequest> waits() {
+		return Stream.of(LockRequest.of("k").waitTime(Duration.ZERO), LockRequest.of("k"));
+	}
+
+	@ParameterizedTest
+	@MethodSource("waits")
+	void busyKeyIsAnErrorAfterTheWaitTime(LockRequest request) {
+		ownedElsewhere("k", LEASE);
+		CompletableFuture<List<String>> elements = this.locks.execute(request, Flux.just("never"))
+			.collectList()
+			.toFuture();
+		this.time.advance(Objects.requireNonNullElse(request.waitTime(), Duration.ofSeconds(5)));
+		assertThat(elements).failsWithin(Patience.PATIENCE)
+			.withThrowableThat()
+			.withCauseInstanceOf(LockNotAcquiredException.class);
+	}
+
+	/**
+	 * In place of the source, without the lock and without a wait.
+	 */
+	@Test
+	void busyKeyIsAnotherSource() {
+		ownedElsewhere("k", LEASE);
+		CompletableFuture<String> other = this.locks
+			.tryExecute("k", Mono.just("never"),
+					Mono.deferContextual((context) -> Mono.just("busy" + LockContext.current(context))))
+			.toFuture();
+		CompletableFuture<List<String>> none = this.locks.tryExecute("k", Flux.just("never"), Flux.empty())
+			.collectList()
+			.toFuture();
+		act();
+		assertThat(Patience.get(other, "the other source")).isEqualTo("busyOptional.empty");
+		assertThat(Patience.get(none, "the end")).isEmpty();
+		CompletableFuture<String> late = this.locks
+			.tryExecute("k", Duration.ofSeconds(1), Mono.just("late"), Mono.just("busy"))
+			.toFuture();
+		act();
+		releasedElsewhere("k");
+		act();
+		assertThat(Patience.get(late, "the value")).isEqualTo("late");
+	}
+
+	@Test
+	void failureOfTheStoreIsAnErrorAndNotABusyKey() {
+		this.backend.next("acquire", (step) -> {
+			throw LockBackendException.of("down").build();
+		});
+		CompletableFuture<String> value = this.locks.tryExecute("k", Mono.just("never"), Mono.just("busy")).toFuture();
+		act();
+		assertThat(value).failsWithin(Patience.PATIENCE)
+			.withThrowableThat()
+			.withCauseInstanceOf(LockBackendException.class);
+	}
+
+	@Test
+	void stopWaitsForTheSourceUnlessTheRequestSaysOtherwise() {
+		AtomicReference<LockRequest> seen = new AtomicReference<>();
+		ReactiveDistributedLock seeing = new ReactiveDistributedLock(new ForwardingDistributedLock(this.engine) {
+
+			@Override
+			public CompletableFuture<LockHandle> acquireAsync(LockRequest request) {
+				seen.set(request);
+				return super.acquireAsync(request);
+			}
+
+		});
+		seeing.execute("k", Mono.empty()).subscribe();
+		assertThat(seen.get().awaitedOnStop()).isTrue();
+		seeing.execute(LockRequest.of("k").awaitedOnStop(false), Mono.empty()).subscribe();
+		assertThat(seen.get().awaitedOnStop()).isFalse();
+		act();
+	}
+
+	@Test
+	void argumentsAreRequiredAtOnce() {
+		assertThatNullPointerException().isThrownBy(() -> this.locks.execute("k", (Mono<String>) null));
+		assertThatNullPointerException().isThrownBy(() -> this.locks.tryExecute("k", Flux.empty(), null));
+	}
+
+	private CompletableFuture<String> subscribed(ReactiveDistributedLock locks, String key) {
+		CompletableFuture<String> value = locks.execute(key, watched()).toFuture();
+		act();
+		untilSubscribed();
+		return value;
+	}
+
+	private Mono<String> watched() {
+		return this.source.mono()
+			.transformDeferredContextual((mono, context) -> Mono.from(watch(mono.flux(), context)));
+	}
+
+	private Flux<String> watch(Flux<String> flux, ContextView context) {
+		this.inside.set(LockContext.current(context).orElseThrow());
+		return flux;
+	}
+
+	private void untilSubscribed() {
+		await().untilAsserted(this.source::assertSubscribers);
+	}
+
+}
