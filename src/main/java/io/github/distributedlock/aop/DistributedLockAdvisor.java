@@ -49,6 +49,8 @@ public final class DistributedLockAdvisor implements PointcutAdvisor, Ordered {
 
 	private final Pointcut pointcut;
 
+	private final MethodLocks locks;
+
 	private final LockInterceptor advice;
 
 	private final LockDefinitionSource definitions;
@@ -69,7 +71,8 @@ public final class DistributedLockAdvisor implements PointcutAdvisor, Ordered {
 			PropertyResolver properties) {
 		this.definitions = new LockDefinitionSource(beanFactory, properties);
 		this.pointcut = pointcut((definition) -> true);
-		this.advice = new LockInterceptor(this.definitions, locks);
+		this.locks = new MethodLocks(this.definitions, locks);
+		this.advice = new LockInterceptor(this.definitions, this.locks);
 	}
 
 	/**
@@ -127,8 +130,8 @@ public final class DistributedLockAdvisor implements PointcutAdvisor, Ordered {
 	 * is missing, or there are several lock beans, none of them primary
 	 */
 	public void requireLocks() {
-		this.definitions.forEach(this.advice::lock);
-		this.definitions.warnOfDifferences(this.advice::lock);
+		this.definitions.forEach(this.locks::of);
+		this.definitions.warnOfDifferences(this.locks::of);
 	}
 
 	/**
@@ -146,7 +149,7 @@ public final class DistributedLockAdvisor implements PointcutAdvisor, Ordered {
 	 */
 	public void require(DistributedLock lock, Consumer<LockRequest> store) {
 		this.definitions.forEach((definition) -> {
-			if (this.advice.lock(definition) == lock) {
+			if (this.locks.of(definition) == lock) {
 				definition.require(store);
 			}
 		});

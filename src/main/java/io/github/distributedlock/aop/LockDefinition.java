@@ -6,6 +6,7 @@ import java.util.function.Supplier;
 
 import io.github.distributedlock.LockBackendException;
 import io.github.distributedlock.LockDefinitionException;
+import io.github.distributedlock.LockException;
 import io.github.distributedlock.LockRequest;
 import org.jspecify.annotations.Nullable;
 
@@ -60,6 +61,19 @@ record LockDefinition(AnnotatedMethod annotated, RequestTemplate template, Strin
 			// the refusal.
 			throw this.annotated.refuse("not possible here: " + ex.problem(), ex.remedy().orElse(null));
 		}
+	}
+
+	/**
+	 * Returns the result of a call whose lock could not be acquired.
+	 * @throws Throwable an exception of the fallback, or the failure if no fallback
+	 * handles the failure
+	 */
+	@Nullable Object fallBack(Object target, Object[] args, LockException failure) throws Throwable {
+		FallbackMethod fallback = this.fallback;
+		if (fallback == null || !fallback.handles(failure)) {
+			throw failure;
+		}
+		return fallback.invoke(target, args, failure);
 	}
 
 	/**

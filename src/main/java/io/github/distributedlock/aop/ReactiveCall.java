@@ -24,22 +24,21 @@ import org.springframework.core.ReactiveAdapter;
  * after the other. With a shared lock, subscriptions may call the method at the same
  * time, and then write the same values.
  *
- * @param advice gives the lock when a subscription asks for the lock, and not before,
- * since a scheduler calls methods while beans are made
+ * @param locks asked for the lock at each subscription
  * @param invocation the call, of which only clones proceed: otherwise a second
  * subscription would skip the advice inside of the lock
  * @param target the object on which the method is called
  * @param definition the meaning of the annotation
  * @param request the request of the call
  */
-record ReactiveCall(LockInterceptor advice, ProxyMethodInvocation invocation, Object target, LockDefinition definition,
+record ReactiveCall(MethodLocks locks, ProxyMethodInvocation invocation, Object target, LockDefinition definition,
 		LockRequest request) implements LockedInvocation {
 
 	/**
 	 * Returns the result of a call. All failures of the call are signals, also the
 	 * failure to evaluate the key.
 	 */
-	static Object result(LockInterceptor advice, ProxyMethodInvocation invocation, Object target,
+	static Object result(MethodLocks locks, ProxyMethodInvocation invocation, Object target,
 			LockDefinition definition) {
 		ReactiveAdapter type = Objects.requireNonNull(definition.reactive());
 		LockRequest request;
@@ -49,13 +48,13 @@ record ReactiveCall(LockInterceptor advice, ProxyMethodInvocation invocation, Ob
 		catch (RuntimeException ex) {
 			return LockedResult.failed(type, ex);
 		}
-		return LockedResult.of(type, new ReactiveCall(advice, invocation, target, definition, request));
+		return LockedResult.of(type, new ReactiveCall(locks, invocation, target, definition, request));
 	}
 
 	@Override
 	public CompletableFuture<?> acquire() {
-		DistributedLock lock = this.advice.lock(this.definition);
-		return LockInterceptor.requireAnswer((this.definition.skipped() != null) ? lock.tryAcquireAsync(this.request)
+		DistributedLock lock = this.locks.of(this.definition);
+		return MethodLocks.requireAnswer((this.definition.skipped() != null) ? lock.tryAcquireAsync(this.request)
 				: lock.acquireAsync(this.request), this.request);
 	}
 
@@ -70,7 +69,7 @@ record ReactiveCall(LockInterceptor advice, ProxyMethodInvocation invocation, Ob
 
 	@Override
 	public @Nullable Object fallBack(LockException failure) throws Throwable {
-		return LockInterceptor.fallBack(this.definition, this.target, this.invocation.getArguments(), failure);
+		return this.definition.fallBack(this.target, this.invocation.getArguments(), failure);
 	}
 
 	@Override
@@ -85,7 +84,7 @@ record ReactiveCall(LockInterceptor advice, ProxyMethodInvocation invocation, Ob
 
 	@Override
 	public void joinsTransaction() {
-		this.advice.warnOfTransaction(this.definition);
+		this.locks.warnOfTransaction(this.definition);
 	}
 
 	@Override
