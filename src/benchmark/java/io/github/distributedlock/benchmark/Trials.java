@@ -19,8 +19,8 @@ import org.redisson.Redisson;
 import org.redisson.api.RLock;
 import org.redisson.api.RedissonClient;
 import org.redisson.config.Config;
-import redis.clients.jedis.JedisPooled;
-import redis.clients.jedis.params.SetParams;
+
+import org.springframework.data.redis.core.StringRedisTemplate;
 
 /**
  * Tries the locks of other libraries as {@link LockTrial} does, each with a lease of 3 s
@@ -41,7 +41,7 @@ final class Trials {
 
 	public static void main(String[] arguments) throws Exception {
 		int trials = Integer.getInteger("trials", 3);
-		Duration time = Duration.ofSeconds(Integer.getInteger("seconds", 60));
+		Duration time = Duration.ofSeconds(Integer.getInteger("seconds", 30));
 		try (RedisServers.Server server = RedisServers.start(RedisServers.EMBEDDED)) {
 			for (Class<? extends LockTrial.Subject> subject : List.of(Ours.class, RedissonLock.class, HomeMade.class)) {
 				for (boolean asks : (subject == HomeMade.class) ? new boolean[] { false }
@@ -151,14 +151,15 @@ final class Trials {
 	 */
 	static final class HomeMade implements LockTrial.Subject {
 
-		private final JedisPooled redis = new JedisPooled(Connections.HOST, Integer.getInteger(PORT));
+		private final StringRedisTemplate redis = new StringRedisTemplate(
+				Connections.pooledJedis(Integer.getInteger(PORT)));
 
 		@Override
 		public LockTrial.Held acquire(String key) {
-			while (this.redis.set(key, "locked", SetParams.setParams().nx().px(LEASE)) == null) {
+			while (!this.redis.opsForValue().setIfAbsent(key, "locked", Duration.ofMillis(LEASE))) {
 				LockSupport.parkNanos(TimeUnit.MILLISECONDS.toNanos(20));
 			}
-			return () -> this.redis.del(key);
+			return () -> this.redis.delete(key);
 		}
 
 	}
