@@ -62,7 +62,7 @@ class ClaimsTests {
 					redis.md | idle for a minute is not used again | backend/redis/internal/PooledLane | LONGEST_IDLE_NANOS = TimeUnit.MINUTES.toNanos(1)
 					redis.md | from all named Sentinels every 500 ms | backend/redis/internal/SentinelMaster | PAUSE = Duration.ofMillis(500)
 					redis.md | kept for 24 h | backend/redis/FencingCounter | TTL_MILLIS = Duration.ofDays(1)
-					redis.md | while the key has more than 250 ms to live | backend/redis/CompareAndSet | MARGIN_MILLIS = WaitingList.RESERVATION_MILLIS / 2
+					redis.md | while the key has more than 250 ms to live | backend/redis/Atomicity | MARGIN_MILLIS = 250
 					faq.md | a watchdog renews it after 10 s at the latest | engine/Lease | this.nanos / 3
 					faq.md | Commands take four connections on Jedis | backend/redis/internal/Combiner | WIRES = 4
 					faq.md | renewals up to eight and one | backend/redis/internal/JedisClient | RENEWALS = 8

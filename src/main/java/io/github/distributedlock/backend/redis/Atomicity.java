@@ -47,9 +47,15 @@ public enum Atomicity {
 	 * not in a cluster, whose clients send commands again.
 	 */
 	BEST_EFFORT("", false, false,
-			"a command that arrives more than " + CompareAndSet.BestEffort.MARGIN_MILLIS
+			"a command that arrives more than " + Atomicity.MARGIN_MILLIS
 					+ " ms late, or once its sender has given it up, can release, take or renew the lock of another"
 					+ " owner; so can a waiter beside instances that use native or transaction");
+
+	/**
+	 * How long a key must have to live for {@link #BEST_EFFORT}, in milliseconds: half of
+	 * a reservation, so that reservations can be taken.
+	 */
+	static final long MARGIN_MILLIS = 250;
 
 	private static final String EACH = "+set +get +del +pttl +pexpire +zadd +zrem +zrange +time";
 

@@ -247,12 +247,6 @@ interface CompareAndSet {
 	 */
 	final class BestEffort implements CompareAndSet {
 
-		/**
-		 * How long a key must have to live: half of a reservation, so that reservations
-		 * can be taken.
-		 */
-		static final long MARGIN_MILLIS = WaitingList.RESERVATION_MILLIS / 2;
-
 		private final NameLocks underWay = new NameLocks();
 
 		@Override
@@ -277,7 +271,7 @@ interface CompareAndSet {
 			long left = Values.timeToLive(link, name);
 			boolean same = expected.equals(Values.get(link, name));
 			long elapsed = TimeUnit.NANOSECONDS.toMillis(System.nanoTime() - begin);
-			return same && left - elapsed > MARGIN_MILLIS;
+			return same && left - elapsed > Atomicity.MARGIN_MILLIS;
 		}
 
 		private static boolean change(Link link, byte[] name, String expected, @Nullable String replacement,

@@ -287,8 +287,8 @@ class PlainSteps implements Steps {
 	private static LockBackendException tooShort(String key) {
 		return LockBackendException
 			.of("Lock '" + LockException.printable(key) + "' was not renewed, though its owner still has it. With"
-					+ " distributed-lock.redis.atomicity=best-effort it had less than "
-					+ CompareAndSet.BestEffort.MARGIN_MILLIS + " ms to live, which is too little")
+					+ " distributed-lock.redis.atomicity=best-effort it had less than " + Atomicity.MARGIN_MILLIS
+					+ " ms to live, which is too little")
 			.remedy("choose a longer lease")
 			.retryable(true)
 			.withoutEffect(true)

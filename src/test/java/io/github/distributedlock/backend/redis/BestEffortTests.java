@@ -141,7 +141,7 @@ class BestEffortTests {
 	@Test
 	void aKeyThatMayRunOutBeforeTheChangeIsLeftAlone() {
 		String owner = HOLDER.owner();
-		live(CompareAndSet.BestEffort.MARGIN_MILLIS);
+		live(Atomicity.MARGIN_MILLIS);
 		Link link = before(2, () -> live(LEASE.toMillis()));
 		assertThat(new CompareAndSet.BestEffort().replace(link, NAMES.lock("k"), owner, owner, LEASE.toMillis()))
 			.isFalse();
@@ -150,7 +150,7 @@ class BestEffortTests {
 	@Test
 	void theTimeOfTheComparisonCountsForTheMargin() {
 		String owner = HOLDER.owner();
-		long margin = CompareAndSet.BestEffort.MARGIN_MILLIS;
+		long margin = Atomicity.MARGIN_MILLIS;
 		live(2 * margin);
 		// More than a millisecond less, since each clock rounds.
 		Link link = before(2, () -> {

@@ -54,7 +54,7 @@ class PlainRenewalsTests {
 	@EnumSource
 	void aLockThatIsTooNearToItsEndToBeChangedIsParkedAsItIs(Client client) {
 		RedisLockBackend backend = backend(client, this.redis.port(), Atomicity.BEST_EFFORT);
-		Claim claim = Claim.of("k", "i:1", "i", Duration.ofMillis(CompareAndSet.BestEffort.MARGIN_MILLIS));
+		Claim claim = Claim.of("k", "i:1", "i", Duration.ofMillis(Atomicity.MARGIN_MILLIS));
 		await().untilAsserted(() -> {
 			assertThat(backend.acquire(claim).acquired()).isTrue();
 			assertThat(backend.leaveToExpire("k", "i:1", Duration.ofMillis(1))).isTrue();
