@@ -200,7 +200,12 @@ public final class JdbcLockBackend implements LockBackend {
 				running.join();
 			}
 			catch (CompletionException ex) {
-				throw (RuntimeException) Objects.requireNonNull(ex.getCause());
+				throw LockBackendException
+					.of("The check of the database for another request failed: " + ex.getCause().getMessage())
+					.retryable(ex.getCause() instanceof LockBackendException failure && failure.isRetryable())
+					.withoutEffect(true)
+					.cause(ex.getCause())
+					.build();
 			}
 			return;
 		}

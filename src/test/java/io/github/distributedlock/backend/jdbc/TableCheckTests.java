@@ -6,6 +6,7 @@ import java.time.Duration;
 import java.util.EnumSet;
 import java.util.List;
 import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.ExecutionException;
 import java.util.concurrent.FutureTask;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
@@ -86,36 +87,78 @@ class TableCheckTests {
 
 	@Test
 	void manyFirstLocksWaitForOneCheck() {
-		CountDownLatch gate = new CountDownLatch(1);
-		AtomicInteger asked = new AtomicInteger();
-		try (HikariDataSource pool = H2.pool();
-				JdbcLockBackend store = new JdbcLockBackend(new DelegatingDataSource(pool) {
-					@Override
-					public Connection getConnection() throws SQLException {
-						asked.incrementAndGet();
-						try {
-							gate.await(Patience.PATIENCE.toSeconds(), TimeUnit.SECONDS);
-						}
-						catch (InterruptedException ex) {
-							throw new SQLException(ex);
-						}
-						return super.getConnection();
-					}
-				}, Patient.SETTINGS)) {
-			List<FutureTask<AcquireResult>> requests = IntStream.range(0, 8)
-				.mapToObj((i) -> new FutureTask<>(
-						() -> store.acquire(Claim.of("k" + i, "a:" + i, "a", Duration.ofMinutes(1)))))
-				.toList();
-			List<Thread> threads = requests.stream().map(Thread::new).toList();
-			threads.forEach(Thread::start);
-			await().until(() -> threads.stream()
-				.allMatch((thread) -> EnumSet.of(Thread.State.WAITING, Thread.State.TIMED_WAITING)
-					.contains(thread.getState())));
-			assertThat(asked).hasValue(1);
-			gate.countDown();
-			assertThat(requests).allSatisfy((request) -> assertThat(request).succeedsWithin(Patience.PATIENCE)
-				.matches(AcquireResult::acquired));
+		try (HikariDataSource pool = H2.pool()) {
+			Gate gate = new Gate(pool);
+			try (JdbcLockBackend store = new JdbcLockBackend(gate, Patient.SETTINGS)) {
+				List<FutureTask<AcquireResult>> requests = firstLocks(store);
+				assertThat(gate.asked).hasValue(1);
+				gate.open.countDown();
+				assertThat(requests).allSatisfy((request) -> assertThat(request).succeedsWithin(Patience.PATIENCE)
+					.matches(AcquireResult::acquired));
+			}
 		}
+	}
+
+	@Test
+	void eachFirstLockFailsByItselfIfTheCheckFails() {
+		HikariDataSource pool = H2.pool();
+		Gate gate = new Gate(pool);
+		try (JdbcLockBackend store = new JdbcLockBackend(gate, Patient.SETTINGS)) {
+			List<FutureTask<AcquireResult>> requests = firstLocks(store);
+			pool.close();
+			gate.open.countDown();
+			List<Throwable> failures = requests.stream()
+				.map((request) -> catchThrowableOfType(ExecutionException.class,
+						() -> request.get(Patience.PATIENCE.toSeconds(), TimeUnit.SECONDS))
+					.getCause())
+				.toList();
+			assertThat(failures).doesNotHaveDuplicates()
+				.allSatisfy((failure) -> assertThat(failure).isInstanceOf(LockBackendException.class)
+					.hasMessageContaining("No connection for locks could be had"));
+		}
+	}
+
+	/**
+	 * Makes eight requests, and returns when all of them wait.
+	 */
+	private static List<FutureTask<AcquireResult>> firstLocks(JdbcLockBackend store) {
+		List<FutureTask<AcquireResult>> requests = IntStream.range(0, 8)
+			.mapToObj((i) -> new FutureTask<>(
+					() -> store.acquire(Claim.of("k" + i, "a:" + i, "a", Duration.ofMinutes(1)))))
+			.toList();
+		List<Thread> threads = requests.stream().map(Thread::new).toList();
+		threads.forEach(Thread::start);
+		await().until(() -> threads.stream()
+			.allMatch((thread) -> EnumSet.of(Thread.State.WAITING, Thread.State.TIMED_WAITING)
+				.contains(thread.getState())));
+		return requests;
+	}
+
+	/**
+	 * Lends no connection before the gate is open, and counts who has asked for one.
+	 */
+	private static final class Gate extends DelegatingDataSource {
+
+		private final CountDownLatch open = new CountDownLatch(1);
+
+		private final AtomicInteger asked = new AtomicInteger();
+
+		private Gate(DataSource pool) {
+			super(pool);
+		}
+
+		@Override
+		public Connection getConnection() throws SQLException {
+			this.asked.incrementAndGet();
+			try {
+				this.open.await(Patience.PATIENCE.toSeconds(), TimeUnit.SECONDS);
+			}
+			catch (InterruptedException ex) {
+				throw new SQLException(ex);
+			}
+			return super.getConnection();
+		}
+
 	}
 
 	@Test
