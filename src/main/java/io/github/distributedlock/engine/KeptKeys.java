@@ -342,7 +342,7 @@ final class KeptKeys implements LocalKey.Keeper {
 			synchronized (this) {
 				this.isAlarmSet = false; // A later return sets another alarm.
 			}
-			if (!this.ownership.isHeld()) {
+			if (this.ownership.isVacant() || this.ownership.isLost()) {
 				if (this.ownership.isLost() || due() - KeptKeys.this.time.nanoTime() <= 0) {
 					release();
 				}

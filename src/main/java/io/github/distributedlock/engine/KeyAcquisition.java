@@ -152,7 +152,8 @@ final class KeyAcquisition implements Acquisition {
 		boolean willWait = wait.isAllowed()
 				&& (engine.queue.isContended(claim.key()) || (present != null && present.isRegistered()));
 		this.outOfTurn = options.isShared() || (options.permits() > 1 && !willWait);
-		Loan loan = (present != null && options.mayBeHandedOver() && !wait.isAsync()) ? present.borrow() : null;
+		Loan loan = (present != null && options.mayBeHandedOver() && (!wait.isAsync() || present.isKept()))
+				? present.borrow() : null;
 		if (loan != null || this.outOfTurn) {
 			// Made before the key is taken. Once the key is taken, nothing may fail until
 			// the hold is kept.
@@ -576,7 +577,7 @@ final class KeyAcquisition implements Acquisition {
 	 * request has the key.
 	 */
 	private void takeFromOthers(Ownership ownership) {
-		Set<String> unwanted = local().acquired(ownership.owner());
+		Set<String> unwanted = this.entry.acquired(ownership.owner());
 		if (!unwanted.isEmpty()) { // Else nothing is made, not even an iterator.
 			unwanted.forEach((owner) -> this.engine.leases.sweeper().forget(local().queueKey().claim(owner)));
 		}

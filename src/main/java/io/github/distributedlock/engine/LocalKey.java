@@ -237,7 +237,7 @@ final class LocalKey {
 	 */
 	static Entry first(QueueKey queueKey, Home home, boolean inherits, Wait wait) {
 		LocalKey key = new LocalKey(queueKey, home, Stage.TURN);
-		Entry entry = key.new Entry(wait, inherits, null, true, false);
+		Entry entry = key.new Entry(wait, inherits, null, true, false, false);
 		key.current = entry;
 		return entry;
 	}
@@ -254,7 +254,7 @@ final class LocalKey {
 	 * Creates an entry beside all others, for a request that asks out of turn.
 	 */
 	static Entry beside(QueueKey queueKey, Home home, Wait wait) {
-		return new LocalKey(queueKey, home, Stage.GONE).new Entry(wait, false, null, true, false);
+		return new LocalKey(queueKey, home, Stage.GONE).new Entry(wait, false, null, true, false, false);
 	}
 
 	QueueKey queueKey() {
@@ -282,18 +282,20 @@ final class LocalKey {
 		if (isUnused && mayTakeOver(inherits)) {
 			Ownership kept = (this.left != null && !this.left.isLost()) ? this.left : null;
 			this.registered |= this.stage == Stage.WITHDRAWAL_DUE;
-			Entry entry = new Entry(wait, inherits, (kept != null) ? new Semaphore(0) : null, true, false);
+			Entry entry = new Entry(wait, inherits, (kept != null) ? new Semaphore(0) : null, true, false, false);
 			turnTo(entry, kept);
 			return entry;
 		}
-		boolean followsWithdrawal = isUnused && givesWay();
+		// If a hold has begun to release the key, that hold ends the stay.
+		boolean endsStay = isUnused && this.left != null && (this.left.beginRelease() || this.left.isLost());
+		boolean followsWithdrawal = isUnused && (endsStay || !isLent());
 		if (!mayWait && !followsWithdrawal) {
 			return null;
 		}
 		if (this.waiting == NOBODY) {
 			this.waiting = new ArrayDeque<>();
 		}
-		Entry entry = new Entry(wait, inherits, new Semaphore(0), false, followsWithdrawal);
+		Entry entry = new Entry(wait, inherits, new Semaphore(0), false, endsStay, followsWithdrawal);
 		this.waiting.add(entry);
 		return entry;
 	}
@@ -301,15 +303,6 @@ final class LocalKey {
 	private boolean mayTakeOver(boolean inherits) {
 		Ownership kept = this.left;
 		return this.stage == Stage.WITHDRAWAL_DUE || (kept != null && (kept.isLost() || (kept.isVacant() && inherits)));
-	}
-
-	/**
-	 * Begins to release a key that stays here unused: no request takes the key any more.
-	 * @return whether the store is being told, of the release or of a withdrawal, so that
-	 * the next request has its turn soon
-	 */
-	private boolean givesWay() {
-		return this.left == null || this.left.beginRelease() || !isLent();
 	}
 
 	/**
@@ -668,13 +661,10 @@ final class LocalKey {
 		}
 	}
 
-	/**
-	 * Takes notice that the current request's owner has the key, and holds the key from
-	 * now on: wake-ups do not concern the request any more. With that, the store has
-	 * forgotten the registration.
-	 * @return the unwanted owners, which are now the caller's business
-	 */
-	synchronized Set<String> acquired(String owner) {
+	private synchronized Set<String> acquired(Entry entry, String owner) {
+		if (this.current != entry) {
+			return Set.of();
+		}
 		this.registered = false;
 		forgetWakeUps();
 		this.granted = null;
@@ -739,16 +729,19 @@ final class LocalKey {
 
 		private final boolean wasFirst;
 
+		private final boolean endsStay;
+
 		private final boolean followsWithdrawal;
 
 		private volatile boolean isPoller = true;
 
-		private Entry(Wait wait, boolean inherits, @Nullable Semaphore nudges, boolean wasFirst,
+		private Entry(Wait wait, boolean inherits, @Nullable Semaphore nudges, boolean wasFirst, boolean endsStay,
 				boolean followsWithdrawal) {
 			this.wait = wait;
 			this.inherits = inherits;
 			this.nudges = nudges;
 			this.wasFirst = wasFirst;
+			this.endsStay = endsStay;
 			this.followsWithdrawal = followsWithdrawal;
 		}
 
@@ -799,6 +792,17 @@ final class LocalKey {
 		}
 
 		/**
+		 * Takes notice that the request's owner has the key, and holds the key from now
+		 * on: wake-ups do not concern the request any more. With that, the store has
+		 * forgotten the registration. Does nothing if this entry is not current: the hold
+		 * was lost just now, and all that is known concerns the next request.
+		 * @return the unwanted owners, which are now the caller's business
+		 */
+		Set<String> acquired(String owner) {
+			return LocalKey.this.acquired(this, owner);
+		}
+
+		/**
 		 * Returns the key that the entry before has left to this one, or that has stayed
 		 * here.
 		 */
@@ -827,6 +831,14 @@ final class LocalKey {
 		 */
 		boolean wasFirst() {
 			return this.wasFirst;
+		}
+
+		/**
+		 * Returns whether this entry has ended the stay of a key, so that its request has
+		 * to see to the release.
+		 */
+		boolean endsStay() {
+			return this.endsStay;
 		}
 
 		/**

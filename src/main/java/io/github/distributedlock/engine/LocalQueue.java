@@ -106,7 +106,7 @@ final class LocalQueue implements LocalKey.Home {
 				}
 			}
 			Entry entry = key.enter(mayWait, inherits, wait);
-			if (entry != null && entry.followsWithdrawal() && key.isKept()) {
+			if (entry != null && entry.endsStay()) {
 				this.keeper.end(key);
 			}
 			if (entry != null || !key.isGone()) {

@@ -175,7 +175,7 @@ public class GrantLincheckTests {
 	}
 
 	private void acquired(int thread) {
-		this.entries[thread].key().acquired(this.owners[thread]).forEach(this::giveBack);
+		this.entries[thread].acquired(this.owners[thread]).forEach(this::giveBack);
 		this.holds[thread] = true;
 	}
 

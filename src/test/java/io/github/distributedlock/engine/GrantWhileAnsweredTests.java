@@ -21,13 +21,14 @@ class GrantWhileAnsweredTests {
 	private final LocalQueue queue = new LocalQueue((key) -> {
 	}, null);
 
-	private final LocalKey key = this.queue
-		.enter(new QueueKey("k", US), false, false, new Wait(new StillTime(), Duration.ZERO, false))
-		.key();
+	private final LocalKey.Entry entry = this.queue.enter(new QueueKey("k", US), false, false,
+			new Wait(new StillTime(), Duration.ZERO, false));
+
+	private final LocalKey key = this.entry.key();
 
 	@Test
 	void isNotGivenBack() throws InterruptedException {
-		Thread requesting = new Thread(() -> this.key.acquired("us:1"));
+		Thread requesting = new Thread(() -> this.entry.acquired("us:1"));
 		Heard known;
 		synchronized (this.key) {
 			requesting.start();

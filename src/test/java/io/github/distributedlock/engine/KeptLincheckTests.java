@@ -153,7 +153,7 @@ public class KeptLincheckTests {
 		Ownership left = entry.inherited();
 		while (left != null && left.isOwned()) {
 			if (hold(thread, left, entry)) {
-				entry.key().acquired(left.owner());
+				entry.acquired(left.owner());
 				return;
 			}
 			entry.reclaim();
@@ -167,7 +167,7 @@ public class KeptLincheckTests {
 					new Lease(new Moment(this.time.nanoTime(), 0), SHORT_LEASE.toNanos()), 0, this.time.nanoTime(),
 					false, this.time);
 			this.last = ownership;
-			entry.key().acquired(owner);
+			entry.acquired(owner);
 			hold(thread, ownership, entry);
 		}
 	}

@@ -5,6 +5,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicReference;
 import java.util.function.UnaryOperator;
 import java.util.stream.Stream;
@@ -32,6 +33,7 @@ import org.junit.jupiter.params.provider.MethodSource;
 import org.springframework.boot.test.system.CapturedOutput;
 import org.springframework.boot.test.system.OutputCaptureExtension;
 
+import static io.github.distributedlock.fixtures.Patience.get;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatIllegalArgumentException;
 import static org.awaitility.Awaitility.await;
@@ -492,6 +494,80 @@ class KeptTests extends EngineFixture {
 			ours.close();
 		}
 		assertThat(theirs).as("the first release after the keep time").succeedsWithin(PATIENCE);
+	}
+
+	@Test
+	void isReleasedOnceIfARequestComesDuringTheRelease() {
+		LockHandle last = useAfterKeepTime(kept("k"));
+		CompletableFuture<LockHandle> next = requestDuring("release");
+		assertThat(last.release()).isTrue();
+		get(next, "next").close();
+		assertThat(this.backend.steps()).filteredOn((step) -> step.startsWith("release")).hasSize(1);
+		assertThat(this.events).noneMatch(LockEvent.Lost.class::isInstance);
+	}
+
+	@Test
+	void isBusyForItsMinHoldTimeIfARequestComesDuringTheRelease() {
+		LockHandle last = useAfterKeepTime(request("k").minHoldTime(Duration.ofSeconds(5)));
+		CompletableFuture<LockHandle> next = requestDuring("expire");
+		assertThat(last.release()).isTrue();
+		assertThat(next).isNotDone();
+		this.time.advance(Duration.ofSeconds(5));
+		get(next, "next").close();
+	}
+
+	/**
+	 * Returns a use of a kept key that has lasted until the key is to go.
+	 */
+	private LockHandle useAfterKeepTime(LockRequest request) {
+		keep("k");
+		LockHandle use = this.engine.acquire(request.detached(true));
+		this.time.advance(KEEP.multipliedBy(2));
+		this.backend.forgetSteps();
+		return use;
+	}
+
+	private CompletableFuture<LockHandle> requestDuring(String step) {
+		CompletableFuture<LockHandle> next = new CompletableFuture<>();
+		this.backend.next(step, (release) -> {
+			acquiring(kept("k").waitTime(LONG).detached(true)).thenAccept(next::complete);
+			return release.get();
+		});
+		return next;
+	}
+
+	@Test
+	void alarmThatRingsDuringTheReleaseSetsNoOther() {
+		keep("k");
+		this.time.advance(KEEP.multipliedBy(2).dividedBy(3));
+		this.engine.acquire(kept("k")).close();
+		this.time.advance(KEEP.dividedBy(2)); // Has moved the alarm.
+		LockHandle use = this.engine.acquire(kept("k"));
+		AtomicBoolean rung = new AtomicBoolean();
+		this.backend.next("release", (release) -> {
+			this.time.advance(KEEP.multipliedBy(2)); // Would never end if each alarm set
+														// another.
+			rung.set(true);
+			return release.get();
+		});
+		use.close();
+		assertThat(rung).isTrue();
+	}
+
+	@Test
+	void staysAgainAtOnceIfRequestsWithoutAThreadHaveUsedIt() {
+		for (int i = 0; i < 3; i++) {
+			String owner = keep("k");
+			CompletableFuture<LockHandle> use = this.engine.acquireAsync(kept("k"));
+			act();
+			use.join().closeAsync();
+			act();
+			recall(owner);
+			this.time.advance(Duration.ofMillis(1));
+			assertThat(holderOf("k")).isNull();
+		}
+		keep("k");
+		assertThat(holderOf("k")).isNotNull();
 	}
 
 	@Test

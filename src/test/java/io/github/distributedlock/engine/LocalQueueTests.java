@@ -5,6 +5,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Set;
 
+import io.github.distributedlock.backend.ReleaseNotification;
 import io.github.distributedlock.backend.Waiter;
 import io.github.distributedlock.engine.LocalKey.Entry;
 import org.junit.jupiter.api.Test;
@@ -62,6 +63,18 @@ class LocalQueueTests {
 		withdrawal();
 		this.queue.enter(K, false, false, this.wait);
 		assertThat(this.queue.enter(K, false, false, this.wait)).isNull();
+	}
+
+	@Test
+	void lateNoticeOfAHoldThatIsLostChangesNothingForTheNextRequest() {
+		Entry first = this.queue.enter(K, true, true, this.wait);
+		Entry second = this.queue.enter(K, true, true, this.wait);
+		first.leave();
+		second.key().register();
+		first.acquired("us:1-a");
+		assertThat(this.queue.granted(K, new ReleaseNotification("k", K.waiter(), "us:2-a", 1), "us:2-a")).isTrue();
+		second.leave();
+		assertThat(this.withdrawals).hasSize(1);
 	}
 
 	private LocalKey withdrawal() {

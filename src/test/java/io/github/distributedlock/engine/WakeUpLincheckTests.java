@@ -128,7 +128,7 @@ public class WakeUpLincheckTests {
 			Known before = this.store
 				.getAndUpdate((known) -> (known != Known.RESERVED) ? Known.REGISTERED : Known.NOTHING);
 			if (before == Known.RESERVED) {
-				entry.key().acquired("owner");
+				entry.acquired("owner");
 			}
 		});
 	}
