@@ -16,7 +16,9 @@ public interface LockAdmin {
 	 * <p>
 	 * The caller names the owner that {@link DistributedLock#inspect(String)} has shown.
 	 * Nothing is changed unless that owner has the key now. If several owners have the
-	 * key, as readers do, only that one loses the key.
+	 * key, as readers do, only that one loses the key. Within the local slice, a
+	 * hand-over inside a JVM keeps the owner, so that the next request there may be the
+	 * one that loses the key.
 	 * <p>
 	 * A holder that still runs is told by a {@linkplain LockEvent.Lost loss} with the
 	 * reason {@link LockEvent.Lost.Reason#FORCED_RELEASE}: at once if the holder is in

@@ -1,6 +1,7 @@
 package io.github.distributedlock.autoconfigure;
 
 import io.github.distributedlock.DistributedLock;
+import io.github.distributedlock.LockAdmin;
 import io.github.distributedlock.backend.LockBackend;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -82,6 +83,13 @@ public final class DistributedLockAutoConfiguration {
 		@ConditionalOnMissingBean(DistributedLock.class)
 		SwitchedOffLock switchedOffDistributedLock() {
 			return new SwitchedOffLock();
+		}
+
+		/** Without locks no owner has a key. */
+		@Bean
+		@ConditionalOnMissingBean
+		LockAdmin switchedOffLockAdmin() {
+			return (key, owner) -> false;
 		}
 
 	}

@@ -14,6 +14,7 @@ import java.util.function.Function;
 import java.util.stream.Stream;
 
 import io.github.distributedlock.DistributedLock;
+import io.github.distributedlock.LockAdmin;
 import io.github.distributedlock.LockBackendException;
 import io.github.distributedlock.LockDefinitionException;
 import io.github.distributedlock.backend.LockBackend;
@@ -331,7 +332,8 @@ final class Stores {
 		public void postProcessMergedBeanDefinition(RootBeanDefinition definition, Class<?> type, String name) {
 			if (callables(definition, type).flatMap((callable) -> Stream.of(callable.getParameters()))
 				.anyMatch((parameter) -> parameter.getName().equals(this.lock)
-						&& parameter.getType() == DistributedLock.class && parameter.getAnnotations().length == 0)) {
+						&& Set.of(DistributedLock.class, LockAdmin.class).contains(parameter.getType())
+						&& parameter.getAnnotations().length == 0)) {
 				throw new LockDefinitionException(
 						"Bean '" + name + "' has a parameter " + this.lock
 								+ ", which would be the default lock, whatever the name of the parameter is",

@@ -1,11 +1,14 @@
 package io.github.distributedlock.engine;
 
 import java.time.Duration;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
+import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.LongAdder;
+import java.util.function.Consumer;
 import java.util.stream.IntStream;
 
 import io.github.distributedlock.LockBackendException;
@@ -59,6 +62,9 @@ final class Leases implements Watchdog.Guardian {
 
 	private final ForcedReleases forced;
 
+	/** What the store has denied to be ours, until the reason is known. */
+	private final Set<Ownership> examined = ConcurrentHashMap.newKeySet();
+
 	private final Map<Reason, Long> losses = new ConcurrentHashMap<>();
 
 	private final LongAdder late = new LongAdder();
@@ -78,7 +84,7 @@ final class Leases implements Watchdog.Guardian {
 		this.time = time;
 		this.events = new Events(listeners, workers, time);
 		this.sweeper = new Sweeper(backend, time, workers);
-		this.forced = new ForcedReleases(backend, time);
+		this.forced = new ForcedReleases(backend, time, workers);
 		this.watchdog = new Watchdog(backend, this, time, workers);
 	}
 
@@ -157,12 +163,25 @@ final class Leases implements Watchdog.Guardian {
 	}
 
 	/**
-	 * Declares a key lost that the store has denied to be ours.
+	 * Declares a key lost that the store has denied to be ours: once the reason is known,
+	 * or after a second. Until then the key is not handed over. Asks no store on the
+	 * calling thread.
 	 */
 	void denied(Ownership ownership) {
-		if (ownership.isOwned()) {
-			declare(ownership, this.forced.reason(ownership.owner()));
+		if (!this.examined.add(ownership)) {
+			return; // An earlier denial is about to be declared.
 		}
+		Possession hold = ownership.hold();
+		if (hold == null || ownership.isCollecting() || !ownership.beginExtension(hold)) {
+			this.examined.remove(ownership);
+			declare(ownership, Reason.TAKEN);
+			return;
+		}
+		this.forced.findReason(ownership.key(), ownership.owner(), (reason) -> {
+			this.examined.remove(ownership);
+			ownership.endExtension(hold);
+			declare(ownership, reason);
+		});
 	}
 
 	/**
@@ -227,7 +246,8 @@ final class Leases implements Watchdog.Guardian {
 							+ Failures.text(ownership.lease().nanos()));
 		}
 		else if (last != null) {
-			report(ownership, last, this.forced.reason(ownership.owner()));
+			last.lost(); // At once, since the store answers a release only once.
+			this.forced.findReason(ownership.key(), ownership.owner(), (reason) -> report(ownership, last, reason));
 		}
 	}
 
@@ -313,7 +333,7 @@ final class Leases implements Watchdog.Guardian {
 	 */
 	@Override
 	public void renewDue(List<Ownership> due) {
-		batches(due, this.backend.largestBatch()).forEach(this::renewBatch);
+		batches(due, this.backend.largestBatch()).forEach((batch) -> renewBatch(batch, this::denied));
 	}
 
 	/**
@@ -325,7 +345,7 @@ final class Leases implements Watchdog.Guardian {
 		List<Ownership> all = holds.stream().map(Hold::ownership).toList();
 		for (List<Ownership> ofNode : NodeTasks.byNode(this.backend, all, Ownership::key).values()) {
 			for (List<Ownership> batch : batches(ofNode, this.backend.largestBatch())) {
-				LockBackendException failure = renewBatch(batch);
+				LockBackendException failure = renewBatch(batch, (denied) -> declare(denied, Reason.TAKEN));
 				if (failure != null) {
 					throw failure;
 				}
@@ -347,10 +367,10 @@ final class Leases implements Watchdog.Guardian {
 	/**
 	 * Renews with one command the ownerships that are not lost. If the store refuses the
 	 * command, each ownership is renewed alone, so that a key that is refused costs no
-	 * other lock.
+	 * other lock. The leases that were renewed count before any other lease is denied.
 	 * @return why the store has failed, {@code null} if the store has not
 	 */
-	private @Nullable LockBackendException renewBatch(List<Ownership> batch) {
+	private @Nullable LockBackendException renewBatch(List<Ownership> batch, Consumer<Ownership> denied) {
 		Moment sent = Moment.now(this.time);
 		List<Ownership> owned = batch.stream().filter(Ownership::isOwned).toList();
 		List<Renewal> renewals = owned.stream().map((each) -> renewal(each, each.plan().lease(sent))).toList();
@@ -360,14 +380,21 @@ final class Leases implements Watchdog.Guardian {
 		try {
 			List<Boolean> answers = Failures.callEach("renew", renewals.get(0).key(), renewals.size(),
 					() -> this.backend.renew(renewals));
+			List<Ownership> gone = new ArrayList<>();
 			for (int i = 0; i < renewals.size(); i++) {
-				answered(owned.get(i), answers.get(i), sent, renewals.get(i).lease());
+				if (answers.get(i)) {
+					renewed(owned.get(i), sent, renewals.get(i).lease());
+				}
+				else {
+					gone.add(owned.get(i));
+				}
 			}
+			gone.forEach(denied);
 			return null;
 		}
 		catch (LockBackendException ex) {
 			if (owned.size() > 1 && ex.isWithoutEffect() && !ex.isRetryable()) {
-				owned.forEach((each) -> renewBatch(List.of(each)));
+				owned.forEach((each) -> renewBatch(List.of(each), denied));
 				return ex;
 			}
 			owned.forEach((each) -> failed(each, !ex.isWithoutEffect()));
@@ -380,11 +407,8 @@ final class Leases implements Watchdog.Guardian {
 		return new Renewal(ownership.key(), ownership.owner(), lease, ownership.mode());
 	}
 
-	private void answered(Ownership ownership, boolean owned, Moment sent, Duration lease) {
-		if (!owned) {
-			denied(ownership);
-		}
-		else if (ownership.isOwned()) {
+	private void renewed(Ownership ownership, Moment sent, Duration lease) {
+		if (ownership.isOwned()) {
 			long left = ownership.lease().left(Moment.now(this.time));
 			boolean isLate = ownership.plan().isPlanned() && !ownership.isKept() && left < ownership.wholeLease() / 6;
 			ownership.confirmed(sent, lease.toNanos());
@@ -452,7 +476,7 @@ final class Leases implements Watchdog.Guardian {
 		try {
 			List<Renewal> renewal = List.of(renewal(ownership, asked));
 			if (!Failures.callEach("extend", hold.key(), 1, () -> this.backend.renew(renewal)).get(0)) {
-				denied(ownership);
+				declare(ownership, this.forced.reason(ownership.key(), ownership.owner()));
 				return false;
 			}
 		}

@@ -42,6 +42,7 @@ import org.junit.jupiter.params.provider.ValueSource;
 import redis.clients.jedis.Jedis;
 
 import org.springframework.boot.WebApplicationType;
+import org.springframework.boot.actuate.endpoint.InvalidEndpointRequestException;
 import org.springframework.boot.actuate.endpoint.Sanitizer;
 import org.springframework.boot.actuate.endpoint.SanitizingFunction;
 import org.springframework.boot.actuate.endpoint.SecurityContext;
@@ -116,6 +117,17 @@ class DistributedLocksEndpointTests {
 		}
 	}
 
+	/** Spring Boot takes the properties of its older lines for unrestricted access. */
+	@ParameterizedTest
+	@ValueSource(strings = { "management.endpoints.enabled-by-default=true",
+			"management.endpoint.distributedlocks.enabled=true" })
+	void olderPropertiesGrantAReleaseByForceUpToTheLid(String property) throws Exception {
+		start(EXPOSED, property);
+		assertThat(send("DELETE", path("a", "b#1:1")).statusCode()).isEqualTo(409);
+		start(EXPOSED, property, "management.endpoints.access.max-permitted=read-only");
+		assertThat(send("DELETE", path("a", "b#1:1")).statusCode()).isEqualTo(405);
+	}
+
 	@Test
 	void releasesByForceWhatTheNamedOwnerHas() throws Exception {
 		start(EXPOSED, UNRESTRICTED, SHOWN);
@@ -153,12 +165,24 @@ class DistributedLocksEndpointTests {
 	}
 
 	@Test
-	void saysThatAReleaseByForceHasFailed() {
+	void saysThatAHiddenOwnerIsNoOwner() throws Exception {
+		start(EXPOSED, UNRESTRICTED);
+		HttpResponse<String> response = send("DELETE", path(KEY, "******"));
+		assertThat(response.statusCode()).isEqualTo(400);
+		assertThat(response.body()).contains("management.endpoint.distributedlocks.show-values");
+		assertThatExceptionOfType(InvalidEndpointRequestException.class)
+			.isThrownBy(() -> endpoint(Show.NEVER).forceRelease("k", "******"))
+			.withMessageContaining("show-values");
+	}
+
+	@Test
+	void saysThatTheOutcomeOfAReleaseByForceIsNotKnown() {
 		var response = webExtension(Show.ALWAYS, "ops").forceRelease(SecurityContext.NONE, "k", "o#1:1");
 		assertThat(response.getStatus()).isEqualTo(503);
-		assertThat(response.getBody()).asString().contains("Redis is down");
+		assertThat(response.getBody()).asString()
+			.contains("Whether the key was released is not known", "Redis is down");
 		assertThatIllegalStateException().isThrownBy(() -> endpoint(Show.NEVER).forceRelease("k", "o#1:1"))
-			.withMessage("The store has failed: ******");
+			.withMessage("Whether the key was released is not known, ask who has it now. The store has failed: ******");
 	}
 
 	private static String path(String key, String owner) {

@@ -4,6 +4,7 @@ import java.util.List;
 import java.util.stream.Stream;
 
 import io.github.distributedlock.DistributedLock;
+import io.github.distributedlock.LockAdmin;
 import io.github.distributedlock.LockHandle;
 import io.github.distributedlock.LockRequest;
 import io.github.distributedlock.backend.memory.InMemoryLockBackend;
@@ -126,6 +127,9 @@ class MistakesTests {
 						"store = \"jdbc\" names no single DistributedLock bean", "Action:",
 						"Add jdbc to distributed-lock.backend and write jdbcLock"),
 				arguments("a lock that is injected by the name of a parameter", ByName.class, List.of(BOTH),
+						"has a parameter jdbcLock, which would be the default lock", "Action:",
+						"Write @Qualifier(\"jdbcLock\")"),
+				arguments("the same for an operator", AdminByName.class, List.of(BOTH),
 						"has a parameter jdbcLock, which would be the default lock", "Action:",
 						"Write @Qualifier(\"jdbcLock\")"),
 				arguments("a qualifier without its store", Qualified.class, List.of(),
@@ -303,6 +307,13 @@ class MistakesTests {
 	static class ByName {
 
 		ByName(DistributedLock jdbcLock) {
+		}
+
+	}
+
+	static class AdminByName {
+
+		AdminByName(LockAdmin jdbcLock) {
 		}
 
 	}

@@ -6,6 +6,7 @@ import java.util.Map;
 import java.util.concurrent.CompletableFuture;
 
 import io.github.distributedlock.DistributedLock;
+import io.github.distributedlock.LockAdmin;
 import io.github.distributedlock.LockBackendException;
 import io.github.distributedlock.LockHandle;
 import io.github.distributedlock.LockRequest;
@@ -70,6 +71,14 @@ class SwitchedOffLockTests {
 				assertThat(List.of(first.isHeld(), second.isHeld())).containsOnly(true);
 			}
 		});
+	}
+
+	@Test
+	void anOperatorFindsNoKeyToRelease() {
+		this.switchedOff
+			.run((context) -> assertThat(context.getBean(LockAdmin.class).forceRelease("k", "o#1:1")).isFalse());
+		this.switchedOff.withBean("own", DistributedLock.class, () -> mock())
+			.run((context) -> assertThat(context).hasSingleBean(LockAdmin.class));
 	}
 
 	@Test

@@ -1,9 +1,12 @@
 package io.github.distributedlock.engine;
 
 import java.time.Duration;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.atomic.AtomicInteger;
+import java.util.function.Function;
+import java.util.function.Supplier;
 import java.util.stream.IntStream;
 
 import io.github.distributedlock.LockBackendException;
@@ -16,6 +19,7 @@ import io.github.distributedlock.LockRequest;
 import io.github.distributedlock.LockStatus;
 import io.github.distributedlock.LockStatus.Holder;
 import io.github.distributedlock.backend.ForwardingLockBackend;
+import io.github.distributedlock.backend.LockBackend;
 import io.github.distributedlock.fixtures.SmallestBackend;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -84,7 +88,7 @@ class ForcedReleaseTests extends EngineFixture {
 		assertThat(this.operator.forceRelease("k", "other#1:1")).isFalse();
 		assertThat(this.operator.forceRelease("free", handle.owner())).isFalse();
 		assertThat(this.store.inspect("k")).isEqualTo(before);
-		assertThat(this.store.inspect(trace(handle.owner())).isFree()).isTrue();
+		assertThat(this.store.inspect(trace("k", handle.owner())).isFree()).isTrue();
 		this.time.advance(LEASE);
 		assertThat(handle.release()).isTrue();
 	}
@@ -111,15 +115,49 @@ class ForcedReleaseTests extends EngineFixture {
 	@Test
 	void ownerThatReleasesMeanwhileIsNotReported() {
 		LockHandle handle = this.operator.acquire("k");
+		afterTheTrace(handle::close);
+		assertThat(this.engine.forceRelease("k", handle.owner())).isFalse();
+		assertThat(this.backend.steps()).containsExactly("acquire " + trace("k", handle.owner()), "release k");
+	}
+
+	@Test
+	void operatorWhoComesTooLateLeavesTheTraceOfTheOther() {
+		LockHandle handle = engine(this.store, "holder").acquire("k");
+		afterTheTrace(() -> assertThat(this.operator.forceRelease("k", handle.owner())).isTrue());
+		assertThat(this.engine.forceRelease("k", handle.owner())).isFalse();
+		this.time.advance(LEASE.dividedBy(3));
+		assertLost(handle);
+	}
+
+	private void afterTheTrace(Runnable action) {
 		this.backend.next("acquire", (step) -> {
 			Object answer = step.get();
-			handle.close();
+			action.run();
 			return answer;
 		});
-		assertThat(this.engine.forceRelease("k", handle.owner())).isFalse();
-		String trace = trace(handle.owner());
-		assertThat(this.backend.steps()).containsExactly("acquire " + trace, "release k", "release " + trace);
-		assertThat(this.store.inspect(trace).isFree()).isTrue();
+	}
+
+	/** As by a store without memory, or without the right to make a key. */
+	@Test
+	void releaseNeedsNoTrace() {
+		LockHandle handle = this.operator.acquire("k");
+		this.backend.next("acquire", ScriptedBackend.NOT_NOW);
+		assertThat(this.engine.forceRelease("k", handle.owner())).isTrue();
+		assertThat(holderOf("k")).isNull();
+		this.time.advance(LEASE.dividedBy(3));
+		assertThat(reasons()).containsExactly(Reason.TAKEN);
+		handle.close();
+	}
+
+	@Test
+	void otherKeyOfTheRequestIsLostForItsOwnReason() {
+		LockHandle handle = this.engine.acquire(LockRequest.of("a", "b"));
+		assertThat(this.operator.forceRelease("a", handle.owner())).isTrue();
+		this.store.release("b", handle.owner());
+		this.time.advance(LEASE.dividedBy(3));
+		assertThat(events(LockEvent.Lost.class)).extracting((lost) -> lost.key() + " " + lost.reason())
+			.containsExactlyInAnyOrder("a FORCED_RELEASE", "b TAKEN");
+		handle.close();
 	}
 
 	@Test
@@ -197,24 +235,107 @@ class ForcedReleaseTests extends EngineFixture {
 	@Test
 	void storeThatHasLostAllKeysIsNotAskedForEach() {
 		AtomicInteger asked = new AtomicInteger();
-		LockEngine holder = engine(new ForwardingLockBackend(this.store) {
+		LockEngine holder = engine(looking((look) -> {
+			asked.incrementAndGet();
+			return look.get();
+		}), "many");
+		lose(acquireDetached(holder, 50));
+		this.time.advance(LEASE.dividedBy(3));
+		assertThat(reasons()).hasSize(50).containsOnly(Reason.TAKEN);
+		assertThat(asked).hasValue(10);
+	}
+
+	@Test
+	void renewalsOfOtherLocksCountBeforeAnyLook() {
+		List<LockHandle> healthy = new ArrayList<>();
+		List<Duration> remaining = new ArrayList<>();
+		LockEngine holder = engine(looking((look) -> {
+			healthy.forEach((handle) -> remaining.add(handle.remaining()));
+			return look.get();
+		}), "many");
+		List<LockHandle> handles = acquireDetached(holder, 8);
+		healthy.addAll(handles.subList(0, 4));
+		lose(handles.subList(4, 8));
+		this.time.advance(LEASE.dividedBy(3));
+		assertThat(remaining).hasSize(16).containsOnly(healthy.get(0).remaining());
+	}
+
+	@Test
+	void looksPauseAfterOneThatFails() {
+		AtomicInteger asked = new AtomicInteger();
+		LockEngine holder = engine(looking((look) -> {
+			asked.incrementAndGet();
+			throw LockBackendException.of("timed out").retryable(true).build();
+		}), "many");
+		List<LockHandle> handles = acquireDetached(holder, 5);
+		lose(handles.subList(0, 4));
+		this.time.advance(LEASE.dividedBy(3));
+		assertThat(reasons()).hasSize(4).containsOnly(Reason.TAKEN);
+		assertThat(asked).hasValue(1);
+		lose(handles.subList(4, 5));
+		this.time.advance(LEASE.dividedBy(3));
+		assertThat(reasons()).hasSize(5);
+		assertThat(asked).as("some seconds later").hasValue(2);
+	}
+
+	@Test
+	void noRenewalAndNoReleaseWaitsForALook() {
+		List<Runnable> looks = new ArrayList<>();
+		LockEngine holder = new LockEngine(
+				LockEngine.builder(this.store).watchdogTimeout(LEASE).listener(this.events::add), this.time,
+				workers((worker, task) -> {
+					if (worker.equals("background")) {
+						looks.add(task);
+					}
+					else {
+						task.run();
+					}
+				}), () -> {
+				});
+		LockHandle fixed = holder.acquire(request("fixed").leaseTime(Duration.ofHours(1)).detached(true));
+		LockHandle renewed = holder.acquire(request("renewed").detached(true));
+		assertThat(this.operator.forceRelease("fixed", fixed.owner())).isTrue();
+		assertThat(fixed.release()).isFalse();
+		assertThat(looks).hasSize(1);
+		assertThat(this.operator.forceRelease("renewed", renewed.owner())).isTrue();
+		looks.remove(0).run();
+		assertThat(reasons()).containsExactly(Reason.FORCED_RELEASE);
+		this.time.advance(LEASE.dividedBy(3));
+		this.time.advance(Duration.ofMillis(999));
+		assertThat(looks).as("one, however often a renewal is denied").hasSize(1);
+		assertThat(renewed.isHeld()).isTrue();
+		this.time.advance(Duration.ofMillis(1));
+		assertThat(renewed.isHeld()).as("the store does not answer the look").isFalse();
+		looks.remove(0).run();
+		assertThat(reasons()).containsExactly(Reason.FORCED_RELEASE, Reason.TAKEN);
+		LockHandle later = holder.acquire(request("later").detached(true));
+		assertThat(this.operator.forceRelease("later", later.owner())).isTrue();
+		assertThat(later.release()).isFalse();
+		assertThat(reasons()).as("no look so soon").hasSize(3).endsWith(Reason.TAKEN);
+		assertThat(looks).isEmpty();
+	}
+
+	private List<LockHandle> acquireDetached(LockEngine holder, int number) {
+		return IntStream.range(0, number).mapToObj((i) -> holder.acquire(request("k" + i).detached(true))).toList();
+	}
+
+	private void lose(List<LockHandle> handles) {
+		handles.forEach((handle) -> this.store.release(handle.keys().get(0), handle.owner()));
+	}
+
+	private LockBackend looking(Function<Supplier<LockStatus>, LockStatus> way) {
+		return new ForwardingLockBackend(this.store) {
 
 			@Override
 			public LockStatus inspect(String key) {
-				asked.incrementAndGet();
-				return super.inspect(key);
+				return way.apply(() -> super.inspect(key));
 			}
 
-		}, "many");
-		List<LockHandle> handles = IntStream.range(0, 50)
-			.mapToObj((i) -> holder.acquire(request("k" + i).detached(true)))
-			.toList();
-		handles.forEach((handle) -> this.store.release(handle.keys().get(0), handle.owner()));
-		this.time.advance(LEASE.dividedBy(3));
-		assertThat(events(LockEvent.Lost.class)).hasSize(50)
-			.extracting(LockEvent.Lost::reason)
-			.containsOnly(Reason.TAKEN);
-		assertThat(asked).hasValue(10);
+		};
+	}
+
+	private List<Reason> reasons() {
+		return events(LockEvent.Lost.class).stream().map(LockEvent.Lost::reason).toList();
 	}
 
 	/** The trace ends with the lease that was lost. */
@@ -222,9 +343,9 @@ class ForcedReleaseTests extends EngineFixture {
 	void nothingIsLeftInTheStore() {
 		LockHandle handle = this.engine.acquire("k");
 		assertThat(this.operator.forceRelease("k", handle.owner())).isTrue();
-		assertThat(this.store.inspect(trace(handle.owner())).isFree()).isFalse();
+		assertThat(this.store.inspect(trace("k", handle.owner())).isFree()).isFalse();
 		this.time.advance(LEASE);
-		assertThat(this.store.inspect(trace(handle.owner())).isFree()).isTrue();
+		assertThat(this.store.inspect(trace("k", handle.owner())).isFree()).isTrue();
 		handle.close();
 	}
 
@@ -243,8 +364,8 @@ class ForcedReleaseTests extends EngineFixture {
 		return handle.owner();
 	}
 
-	private static String trace(String owner) {
-		return "forced-release:" + owner.substring(owner.indexOf('#') + 1);
+	private static String trace(String key, String owner) {
+		return "forced-release:" + owner.substring(owner.indexOf('#') + 1) + ":" + Integer.toHexString(key.hashCode());
 	}
 
 }

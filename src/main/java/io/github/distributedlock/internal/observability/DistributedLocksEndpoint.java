@@ -43,6 +43,8 @@ public final class DistributedLocksEndpoint {
 
 	private static final Logger logger = LoggerFactory.getLogger(DistributedLocksEndpoint.class);
 
+	private static final String FAILED = "The store has failed: ";
+
 	private final Function<String, LockStatus> inspect;
 
 	private final LockAdmin admin;
@@ -89,7 +91,7 @@ public final class DistributedLocksEndpoint {
 			return describe(key, showsValues);
 		}
 		catch (LockBackendException ex) {
-			throw new IllegalStateException("The store has failed: " + error(ex, showsValues));
+			throw new IllegalStateException(FAILED + error(ex, showsValues));
 		}
 	}
 
@@ -109,7 +111,7 @@ public final class DistributedLocksEndpoint {
 			return forceRelease(key, owner, showsValues);
 		}
 		catch (LockBackendException ex) {
-			throw new IllegalStateException("The store has failed: " + error(ex, showsValues));
+			throw new IllegalStateException(releaseError(ex, showsValues));
 		}
 	}
 
@@ -118,6 +120,11 @@ public final class DistributedLocksEndpoint {
 	 * @param showsValues whether values are shown
 	 */
 	ForcedReleaseDescriptor forceRelease(String key, String owner, boolean showsValues) {
+		if (owner.equals(SanitizableData.SANITIZED_VALUE)) {
+			throw refusal("The owner " + owner
+					+ " is hidden. Set management.endpoint.distributedlocks.show-values=when-authorized, and name the"
+					+ " owner that the endpoint shows then", null);
+		}
 		boolean released = valid(() -> this.admin.forceRelease(key, owner));
 		return new ForcedReleaseDescriptor(released, released ? null : describeKey(key, showsValues));
 	}
@@ -149,6 +156,16 @@ public final class DistributedLocksEndpoint {
 		return show("error", String.valueOf(failure.getMessage()), showsValues);
 	}
 
+	/**
+	 * Returns the message of a release by force that has failed, and logs the failure.
+	 * @param showsValues whether values are shown
+	 */
+	String releaseError(LockBackendException failure, boolean showsValues) {
+		String outcome = failure.isWithoutEffect() ? "The key was not released. "
+				: "Whether the key was released is not known, ask who has it now. ";
+		return outcome + FAILED + error(failure, showsValues);
+	}
+
 	private String show(String name, String value, boolean showsValues) {
 		return Objects.toString(this.sanitizer.sanitize(new SanitizableData(null, name, value), showsValues));
 	}
@@ -158,9 +175,12 @@ public final class DistributedLocksEndpoint {
 			return question.get();
 		}
 		catch (IllegalArgumentException | UnsupportedOperationException ex) {
-			String message = String.valueOf(ex.getMessage());
-			throw new InvalidEndpointRequestException(message, message, ex);
+			throw refusal(String.valueOf(ex.getMessage()), ex);
 		}
+	}
+
+	private static InvalidEndpointRequestException refusal(String message, @Nullable Throwable cause) {
+		return new InvalidEndpointRequestException(message, message, cause);
 	}
 
 }

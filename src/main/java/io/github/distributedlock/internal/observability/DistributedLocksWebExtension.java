@@ -2,11 +2,13 @@ package io.github.distributedlock.internal.observability;
 
 import java.util.Map;
 import java.util.Set;
+import java.util.function.BiFunction;
 import java.util.function.Function;
 
 import io.github.distributedlock.LockBackendException;
 import org.jspecify.annotations.Nullable;
 
+import org.springframework.boot.actuate.endpoint.InvalidEndpointRequestException;
 import org.springframework.boot.actuate.endpoint.OperationResponseBody;
 import org.springframework.boot.actuate.endpoint.SecurityContext;
 import org.springframework.boot.actuate.endpoint.Show;
@@ -18,7 +20,8 @@ import org.springframework.boot.actuate.endpoint.web.annotation.EndpointWebExten
 /**
  * The behaviour of {@link DistributedLocksEndpoint} over HTTP: the extension checks the
  * rights of the caller before showing values, and answers {@code 503} if the store has
- * failed. Safe for use by many threads.
+ * failed, {@code 400} with a reason if the question is no good. Safe for use by many
+ * threads.
  * <p>
  * No API: public only for the auto-configuration, and for Actuator, which calls the
  * extension.
@@ -61,7 +64,8 @@ public final class DistributedLocksWebExtension {
 	public WebEndpointResponse<Object> locks(SecurityContext securityContext,
 			@org.springframework.lang.Nullable @Nullable String key) {
 		return answer(securityContext,
-				(showsValues) -> new WebEndpointResponse<>(this.endpoint.describe(key, showsValues)));
+				(showsValues) -> new WebEndpointResponse<>(this.endpoint.describe(key, showsValues)),
+				this.endpoint::error);
 	}
 
 	/**
@@ -77,20 +81,27 @@ public final class DistributedLocksWebExtension {
 		return answer(securityContext, (showsValues) -> {
 			ForcedReleaseDescriptor done = this.endpoint.forceRelease(key, owner, showsValues);
 			return new WebEndpointResponse<>(done, done.released() ? WebEndpointResponse.STATUS_OK : CONFLICT);
-		});
+		}, this.endpoint::releaseError);
 	}
 
 	private WebEndpointResponse<Object> answer(SecurityContext securityContext,
-			Function<Boolean, WebEndpointResponse<Object>> operation) {
+			Function<Boolean, WebEndpointResponse<Object>> operation,
+			BiFunction<LockBackendException, Boolean, String> error) {
 		boolean showsValues = this.showValues.isShown(securityContext, this.roles);
 		try {
 			return operation.apply(showsValues);
 		}
 		catch (LockBackendException ex) {
-			return new WebEndpointResponse<>(
-					OperationResponseBody.of(Map.of("error", this.endpoint.error(ex, showsValues))),
-					WebEndpointResponse.STATUS_SERVICE_UNAVAILABLE);
+			return error(error.apply(ex, showsValues), WebEndpointResponse.STATUS_SERVICE_UNAVAILABLE);
 		}
+		catch (InvalidEndpointRequestException ex) { // Spring Boot's answer has no
+														// message.
+			return error(String.valueOf(ex.getMessage()), WebEndpointResponse.STATUS_BAD_REQUEST);
+		}
+	}
+
+	private static WebEndpointResponse<Object> error(String message, int status) {
+		return new WebEndpointResponse<>(OperationResponseBody.of(Map.of("error", message)), status);
 	}
 
 }
