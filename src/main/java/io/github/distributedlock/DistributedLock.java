@@ -5,6 +5,7 @@ import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
 
+import io.github.distributedlock.internal.Requests;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -226,7 +227,7 @@ public interface DistributedLock {
 	 */
 	default <T extends @Nullable Object, E extends Throwable> T execute(LockRequest request, LockedCall<T, E> code)
 			throws E {
-		try (LockHandle handle = acquire(LockRequest.awaitedUnlessSaid(request))) {
+		try (LockHandle handle = acquire(Requests.awaitedUnlessSaid(request))) {
 			return code.call();
 		}
 	}
@@ -276,7 +277,7 @@ public interface DistributedLock {
 	 * @throws LockBackendException if the store failed or refused
 	 */
 	default <E extends Throwable> void run(LockRequest request, LockedTask<E> code) throws E {
-		try (LockHandle handle = acquire(LockRequest.awaitedUnlessSaid(request))) {
+		try (LockHandle handle = acquire(Requests.awaitedUnlessSaid(request))) {
 			code.run();
 		}
 	}
@@ -329,7 +330,7 @@ public interface DistributedLock {
 	 */
 	default <T extends @Nullable Object, E extends Throwable> T tryExecute(LockRequest request, LockedCall<T, E> code,
 			LockedCall<T, E> busy) throws E {
-		try (LockHandle handle = tryAcquire(LockRequest.awaitedUnlessSaid(request)).orElse(null)) {
+		try (LockHandle handle = tryAcquire(Requests.awaitedUnlessSaid(request)).orElse(null)) {
 			return ((handle != null) ? code : busy).call();
 		}
 	}
@@ -382,7 +383,7 @@ public interface DistributedLock {
 	 * @throws LockBackendException if the store failed or refused
 	 */
 	default <E extends Throwable> boolean tryRun(LockRequest request, LockedTask<E> code) throws E {
-		try (LockHandle handle = tryAcquire(LockRequest.awaitedUnlessSaid(request)).orElse(null)) {
+		try (LockHandle handle = tryAcquire(Requests.awaitedUnlessSaid(request)).orElse(null)) {
 			if (handle != null) {
 				code.run();
 			}
@@ -445,7 +446,7 @@ public interface DistributedLock {
 	 */
 	default <T extends @Nullable Object> CompletableFuture<T> executeAsync(LockRequest request,
 			LockedCall<? extends CompletionStage<T>, ?> code) {
-		return LockedStage.run(acquireAsync(LockRequest.awaitedUnlessSaid(request)), code);
+		return LockedStage.run(acquireAsync(Requests.awaitedUnlessSaid(request)), request, code);
 	}
 
 	/**
@@ -489,7 +490,7 @@ public interface DistributedLock {
 	 */
 	default <T extends @Nullable Object> CompletableFuture<T> tryExecuteAsync(LockRequest request,
 			LockedCall<? extends CompletionStage<T>, ?> code, LockedCall<? extends CompletionStage<T>, ?> busy) {
-		return LockedStage.tryRun(tryAcquireAsync(LockRequest.awaitedUnlessSaid(request)), code, busy);
+		return LockedStage.tryRun(tryAcquireAsync(Requests.awaitedUnlessSaid(request)), request, code, busy);
 	}
 
 	/**

@@ -18,9 +18,21 @@ import java.util.concurrent.CompletableFuture;
  *         this.requests.increment();
  *         return super.acquire(request);
  *     }
- *     … // tryAcquire, acquireAsync, tryAcquireAsync
+ *
+ *     &#64;Override
+ *     public CompletableFuture&lt;LockHandle&gt; acquireAsync(LockRequest request) {
+ *         CompletableFuture&lt;LockHandle&gt; answer = super.acquireAsync(request);
+ *         answer.whenComplete((handle, failure) -> this.answers.increment());
+ *         return answer;
+ *     }
+ *     … // tryAcquire, tryAcquireAsync
  * }
  * </pre>
+ *
+ * A decorator passes on the future that it was given, as here. A dependent of that, such
+ * as the future which {@code whenComplete} returns, withdraws no request when the
+ * application cancels the dependent, and the handle is lost. The library itself withdraws
+ * the request also by a dependent, and undoes a handle that comes too late.
  *
  * @since 1.0
  */

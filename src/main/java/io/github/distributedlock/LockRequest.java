@@ -268,18 +268,6 @@ public final class LockRequest {
 	}
 
 	/**
-	 * Returns the request that the methods of {@link DistributedLock} make which run code
-	 * with the lock: a stop of the application waits, unless the request says otherwise.
-	 * For libraries that run code of others with a lock.
-	 * @param request the request of the caller
-	 * @return that request, or one that a stop waits for
-	 * @see #awaitedOnStop(Boolean)
-	 */
-	public static LockRequest awaitedUnlessSaid(LockRequest request) {
-		return request.settings.containsKey(Setting.AWAITED_ON_STOP) ? request : request.awaitedOnStop(true);
-	}
-
-	/**
 	 * Sets whether an interrupt ends the wait, with a {@link LockInterruptedException}.
 	 * An uninterruptible request goes on waiting and keeps the place in the queue; the
 	 * thread's interrupt flag is set again afterwards. Use an uninterruptible request for

@@ -9,6 +9,7 @@ import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.function.Function;
 
 import io.github.distributedlock.internal.Binding;
+import io.github.distributedlock.internal.Requests;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -59,8 +60,8 @@ final class LockedStage<T extends @Nullable Object> {
 	 * before the lock is acquired withdraws the request
 	 */
 	static <T extends @Nullable Object> CompletableFuture<T> run(CompletableFuture<LockHandle> acquired,
-			LockedCall<? extends CompletionStage<T>, ?> code) {
-		return run(acquired, Function.identity(), code, code);
+			LockRequest request, LockedCall<? extends CompletionStage<T>, ?> code) {
+		return run(acquired, request, Function.identity(), code, code);
 	}
 
 	/**
@@ -70,18 +71,22 @@ final class LockedStage<T extends @Nullable Object> {
 	 * before the lock is acquired withdraws the request
 	 */
 	static <T extends @Nullable Object> CompletableFuture<T> tryRun(CompletableFuture<Optional<LockHandle>> acquired,
-			LockedCall<? extends CompletionStage<T>, ?> code, LockedCall<? extends CompletionStage<T>, ?> busy) {
-		return run(acquired, (handle) -> handle.orElse(null), code, busy);
+			LockRequest request, LockedCall<? extends CompletionStage<T>, ?> code,
+			LockedCall<? extends CompletionStage<T>, ?> busy) {
+		return run(acquired, request, (handle) -> handle.orElse(null), code, busy);
 	}
 
 	private static <A, T extends @Nullable Object> CompletableFuture<T> run(CompletableFuture<A> acquired,
-			Function<A, @Nullable LockHandle> handle, LockedCall<? extends CompletionStage<T>, ?> code,
-			LockedCall<? extends CompletionStage<T>, ?> busy) {
+			LockRequest request, Function<A, @Nullable LockHandle> handle,
+			LockedCall<? extends CompletionStage<T>, ?> code, LockedCall<? extends CompletionStage<T>, ?> busy) {
 		LockedStage<T> locked = new LockedStage<>(acquired, code, busy);
 		Thread caller = Thread.currentThread();
 		acquired.whenComplete((answer, failure) -> {
 			if (failure != null) {
 				locked.result.completeExceptionally(failure);
+			}
+			else if (answer == null) {
+				locked.result.completeExceptionally(Requests.noAnswer(request));
 			}
 			else {
 				// A future that was complete already calls back here, on the caller's
@@ -89,7 +94,7 @@ final class LockedStage<T extends @Nullable Object> {
 				locked.answered(handle.apply(answer), Thread.currentThread() == caller);
 			}
 		});
-		locked.result.whenComplete((value, failure) -> acquired.cancel(false));
+		locked.result.whenComplete((value, failure) -> Requests.withdraw(acquired));
 		return locked.result;
 	}
 

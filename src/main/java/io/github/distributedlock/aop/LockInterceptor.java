@@ -10,6 +10,7 @@ import io.github.distributedlock.LockException;
 import io.github.distributedlock.LockHandle;
 import io.github.distributedlock.LockNotAcquiredException;
 import io.github.distributedlock.LockRequest;
+import io.github.distributedlock.internal.Requests;
 import org.aopalliance.intercept.MethodInterceptor;
 import org.aopalliance.intercept.MethodInvocation;
 import org.jspecify.annotations.Nullable;
@@ -52,7 +53,7 @@ class LockInterceptor implements MethodInterceptor {
 		try {
 			DistributedLock lock = this.locks.of(definition);
 			handle = (skipped != null) ? lock.tryAcquire(request).orElse(null)
-					: MethodLocks.requireAnswer(lock.acquire(request), request);
+					: Requests.requireAnswer(lock.acquire(request), request);
 		}
 		catch (LockNotAcquiredException | LockBackendException ex) {
 			return definition.fallBack(target, invocation.getArguments(), ex);

@@ -8,9 +8,6 @@ import java.util.function.Function;
 
 import io.github.distributedlock.DistributedLock;
 import io.github.distributedlock.LockDefinitionException;
-import io.github.distributedlock.LockException;
-import io.github.distributedlock.LockRequest;
-import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -47,20 +44,6 @@ final class MethodLocks {
 					+ "transaction has completed; to hold it for the method alone, call it before the transaction "
 					+ "begins", definition.annotated());
 		}
-	}
-
-	/**
-	 * Returns the answer of the lock, or fails if there is none: such a lock is a mock
-	 * that was given no answer.
-	 */
-	static <T> T requireAnswer(@Nullable T answer, LockRequest request) {
-		if (answer == null) {
-			throw new IllegalStateException("The DistributedLock gave no handle for lock "
-					+ LockException.printable(request.keys()) + ". If it is a mock, let it give one, as by"
-					+ " given(lock.acquire(any(LockRequest.class))).willReturn(mock(LockHandle.class)). Or have real"
-					+ " locks in the test: distributed-lock.backend=memory");
-		}
-		return answer;
 	}
 
 	/**

@@ -7,6 +7,7 @@ import io.github.distributedlock.DistributedLock;
 import io.github.distributedlock.LockException;
 import io.github.distributedlock.LockRequest;
 import io.github.distributedlock.annotation.OnLost;
+import io.github.distributedlock.internal.Requests;
 import io.github.distributedlock.reactive.LockedInvocation;
 import io.github.distributedlock.reactive.LockedResult;
 import org.jspecify.annotations.Nullable;
@@ -54,7 +55,7 @@ record ReactiveCall(MethodLocks locks, ProxyMethodInvocation invocation, Object 
 	@Override
 	public CompletableFuture<?> acquire() {
 		DistributedLock lock = this.locks.of(this.definition);
-		return MethodLocks.requireAnswer((this.definition.skipped() != null) ? lock.tryAcquireAsync(this.request)
+		return Requests.requireAnswer((this.definition.skipped() != null) ? lock.tryAcquireAsync(this.request)
 				: lock.acquireAsync(this.request), this.request);
 	}
 

@@ -5,6 +5,7 @@ import java.lang.reflect.TypeVariable;
 import java.util.List;
 import java.util.concurrent.Future;
 
+import io.github.distributedlock.internal.OutlivingResult;
 import org.jspecify.annotations.Nullable;
 
 import org.springframework.core.KotlinDetector;
@@ -44,7 +45,7 @@ final class ReactiveResults {
 			return suspending(annotated);
 		}
 		Class<?> declared = annotated.resultType();
-		if (!ResultRules.isReactive(declared) || Future.class.isAssignableFrom(declared)) {
+		if (!OutlivingResult.isReactive(declared) || Future.class.isAssignableFrom(declared)) {
 			return null;
 		}
 		if (!isPresent(FLUX)) {
@@ -70,7 +71,7 @@ final class ReactiveResults {
 					"the method is a suspend function that returns kotlin.Result, which any proxy wraps in another one",
 					"return the value, and throw what fails");
 		}
-		if (!flow && ResultRules.isReactive(result)) {
+		if (!flow && OutlivingResult.isReactive(result)) {
 			throw annotated.refuse("the method is a suspend function that returns " + result.getName()
 					+ ", of which any proxy passes on what is inside", "return the value, or a Flow");
 		}

@@ -14,6 +14,7 @@ import java.util.concurrent.CompletionStage;
 import java.util.function.Supplier;
 
 import io.github.distributedlock.annotation.IfBusy;
+import io.github.distributedlock.internal.OutlivingResult;
 import org.jspecify.annotations.Nullable;
 
 import org.springframework.core.CollectionFactory;
@@ -45,7 +46,7 @@ final class SkippedResult {
 		if (annotated.annotation().ifBusy() != IfBusy.SKIP) {
 			return null;
 		}
-		if (reactive != null && ResultRules.isReactive(annotated.result().toClass())) {
+		if (reactive != null && OutlivingResult.isReactive(annotated.result().toClass())) {
 			if (!reactive.supportsEmpty()) {
 				throw refuse(annotated,
 						"that returns " + annotated.resultType().getName() + ", which always has a value",

@@ -25,6 +25,7 @@ import io.github.distributedlock.backend.LockFeature;
 import io.github.distributedlock.engine.EngineTime.Workers;
 import io.github.distributedlock.engine.Wait.Acquisition;
 import io.github.distributedlock.internal.Binding;
+import io.github.distributedlock.internal.Requests;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -289,7 +290,7 @@ final class Acquirer {
 			if (!(failure instanceof RuntimeException)) {
 				throw ex;
 			}
-			CompletableFuture<T> failed = new CallbackFuture<>(this.workers::callback);
+			CompletableFuture<T> failed = new CallbackFuture<>(this.workers::callback, null);
 			failed.completeExceptionally(failure);
 			return failed;
 		}
@@ -329,14 +330,23 @@ final class Acquirer {
 
 	/**
 	 * A future that is completed, and has its asynchronous dependents run, where the
-	 * application's callbacks run, in the context of the request.
+	 * application's callbacks run, in the context of the request. A dependent knows the
+	 * request that the dependent comes from.
 	 */
-	private static class CallbackFuture<T> extends CompletableFuture<T> {
+	private static class CallbackFuture<T> extends CompletableFuture<T> implements Requests.Withdrawable {
 
 		private final Executor callbacks;
 
-		private CallbackFuture(Executor callbacks) {
+		private final @Nullable CallbackFuture<?> origin;
+
+		private CallbackFuture(Executor callbacks, @Nullable CallbackFuture<?> origin) {
 			this.callbacks = callbacks;
+			this.origin = origin;
+		}
+
+		@Override
+		public void withdraw() {
+			((this.origin != null) ? this.origin : this).cancel(false);
 		}
 
 		@Override
@@ -346,7 +356,7 @@ final class Acquirer {
 
 		@Override
 		public <U> CompletableFuture<U> newIncompleteFuture() {
-			return new CallbackFuture<>(this.callbacks);
+			return new CallbackFuture<>(this.callbacks, (this.origin != null) ? this.origin : this);
 		}
 
 	}
@@ -381,7 +391,7 @@ final class Acquirer {
 
 		private Pending(List<String> keys, HoldOptions options, Wait wait, Function<@Nullable LockHandle, T> result,
 				UnaryOperator<Runnable> inContext) {
-			super((task) -> Acquirer.this.workers.callback(once(task, inContext)));
+			super((task) -> Acquirer.this.workers.callback(once(task, inContext)), null);
 			this.keys = keys;
 			this.options = options;
 			this.wait = wait;

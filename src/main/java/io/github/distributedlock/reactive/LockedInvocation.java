@@ -3,6 +3,7 @@ package io.github.distributedlock.reactive;
 import java.util.concurrent.CompletableFuture;
 
 import io.github.distributedlock.LockException;
+import io.github.distributedlock.LockRequest;
 import io.github.distributedlock.annotation.OnLost;
 import org.jspecify.annotations.Nullable;
 
@@ -16,10 +17,15 @@ public interface LockedInvocation {
 	 * Asks for the lock without blocking. Locks that the chain holds are re-entered, and
 	 * none of the calling thread.
 	 * @return the request: of a handle, or of an optional handle if a busy lock is no
-	 * failure. Cancelling the request withdraws it, and releases a handle that the
-	 * request has not passed on.
+	 * failure
 	 */
 	CompletableFuture<?> acquire();
+
+	/**
+	 * Returns the request that is made.
+	 * @return the request
+	 */
+	LockRequest request();
 
 	/**
 	 * Runs the method, with the advice inside of the lock.
@@ -52,8 +58,7 @@ public interface LockedInvocation {
 	 * @param value the value
 	 * @throws IllegalStateException if the value outlives the lock
 	 */
-	default void check(Object value) {
-	}
+	void check(Object value);
 
 	/**
 	 * Returns the reaction to a loss of the lock: to end the subscription at once, to

@@ -13,6 +13,7 @@ import io.github.distributedlock.LockHandle;
 import io.github.distributedlock.LockNotAcquiredException;
 import io.github.distributedlock.annotation.OnLost;
 import io.github.distributedlock.internal.LossOutcome;
+import io.github.distributedlock.internal.Requests;
 import org.jspecify.annotations.Nullable;
 import org.reactivestreams.Publisher;
 import org.reactivestreams.Subscription;
@@ -37,9 +38,10 @@ import org.springframework.core.ReactiveAdapter;
  *
  * Invariants: each change of state is one compare-and-set. The thread that leaves RUNNING
  * ends the part of the stream in the lock, and no other thread does. A handle that
- * arrives after ACQUIRING was left is released by the thread on which the handle arrives.
- * Nothing runs on a thread of the engine: what the engine reports continues in Reactor's
- * parallel scheduler, as after a delay, unless the engine answers at once.
+ * arrives after ACQUIRING was left, as from a request that cannot be withdrawn, is
+ * released by the thread on which the handle arrives. Nothing runs on a thread of the
+ * engine: what the engine reports continues in Reactor's parallel scheduler, as after a
+ * delay, unless the engine answers at once.
  * <p>
  * The state decides which thread signals the end to the subscriber, and
  * {@link Operators#serialize} ensures that no element is passed on at the same time.
@@ -97,7 +99,7 @@ final class LockedSubscription implements CoreSubscriber<Object>, Subscription {
 			if (!asked.isDone()) {
 				asked.whenComplete((found, failure) -> PendingClose.runInParallel(() -> answer(found, failure)));
 				if (this.state.get() == State.CANCELLED) {
-					asked.cancel(true);
+					Requests.withdraw(asked);
 				}
 				return;
 			}
@@ -131,6 +133,9 @@ final class LockedSubscription implements CoreSubscriber<Object>, Subscription {
 			}
 			else if (why != null) {
 				onError(why);
+			}
+			else if (answer == null) {
+				onError(Requests.noAnswer(this.invocation.request()));
 			}
 			else {
 				Object instead = this.invocation.skip();
@@ -293,7 +298,7 @@ final class LockedSubscription implements CoreSubscriber<Object>, Subscription {
 		State before = this.state.getAndUpdate((now) -> (now != State.ENDED) ? State.CANCELLED : now);
 		CompletableFuture<?> asked = this.request;
 		if (before == State.ACQUIRING && asked != null) {
-			asked.cancel(true);
+			Requests.withdraw(asked);
 		}
 		else if (before == State.RUNNING) {
 			leave(this::discard);

@@ -8,6 +8,8 @@ import io.github.distributedlock.DistributedLock;
 import io.github.distributedlock.LockException;
 import io.github.distributedlock.LockRequest;
 import io.github.distributedlock.annotation.OnLost;
+import io.github.distributedlock.internal.OutlivingResult;
+import io.github.distributedlock.internal.Requests;
 import org.jspecify.annotations.Nullable;
 import org.reactivestreams.Publisher;
 import reactor.core.publisher.Flux;
@@ -32,21 +34,29 @@ import org.springframework.core.ReactiveAdapterRegistry;
  * release. Elements of a {@code Flux} are passed on at once.</li>
  * <li>A cancellation withdraws the request, or cancels the source and releases the
  * lock.</li>
- * <li>{@link LockContext#current} is the lock, in the source, and what the source locks
- * in the same chain re-enters the lock.</li>
+ * <li>{@link LockContext#current} is the lock, in the source. Annotated reactive methods
+ * and this client re-enter the lock in the same chain. Blocking requests and
+ * {@code acquireAsync} do not.</li>
  * <li>A lock that is {@linkplain #onLost lost} is reported only, as by default, fails the
  * result, or cancels the source.</li>
  * <li>If a reactive transaction is running, the lock is kept until that has
  * completed.</li>
  * </ul>
  * The source must do its work when it is subscribed to: what runs when it is assembled,
- * as the argument of {@code Mono.just}, is not in the lock.
+ * as the argument of {@code Mono.just}, is not in the lock. A value that does its work
+ * later, such as a stream inside of the {@code Mono}, would do so without the lock: the
+ * result fails with {@link IllegalStateException} instead.
  * <p>
  * {@code execute} waits for the configured time, 5 seconds by default, and then fails
  * with {@link io.github.distributedlock.LockNotAcquiredException}. {@code tryExecute}
  * waits only if a wait time is given, and then subscribes to another source, without the
  * lock. All other failures of the lock are error signals, too:
- * {@link io.github.distributedlock.LockBackendException} if the store failed or refused.
+ * {@link io.github.distributedlock.LockBackendException} if the store failed or refused,
+ * and {@link IllegalArgumentException} for a request whose values do not go together. As
+ * with Reactor's operators, the method itself throws what is wrong with an argument:
+ * {@link NullPointerException} for {@code null}, and what {@link LockRequest} throws for
+ * a key or a wait time, which is {@link IllegalArgumentException}, also for a key that is
+ * null or blank.
  * <p>
  * Immutable, and safe for use by many threads.
  *
@@ -257,7 +267,7 @@ public final class ReactiveDistributedLock {
 	private <R> R locked(ReactiveAdapter type, LockRequest request, Publisher<?> source, @Nullable Publisher<?> busy) {
 		Objects.requireNonNull(source, "source");
 		return (R) LockedResult.of(type,
-				new Execution(this.lock, this.onLost, LockRequest.awaitedUnlessSaid(request), source, busy));
+				new Execution(this.lock, this.onLost, Requests.awaitedUnlessSaid(request), source, busy));
 	}
 
 	private static ReactiveAdapter adapter(Class<?> type) {
@@ -272,7 +282,8 @@ public final class ReactiveDistributedLock {
 
 		@Override
 		public CompletableFuture<?> acquire() {
-			return (this.busy != null) ? this.lock.tryAcquireAsync(this.request) : this.lock.acquireAsync(this.request);
+			return Requests.requireAnswer((this.busy != null) ? this.lock.tryAcquireAsync(this.request)
+					: this.lock.acquireAsync(this.request), this.request);
 		}
 
 		@Override
@@ -283,6 +294,18 @@ public final class ReactiveDistributedLock {
 		@Override
 		public @Nullable Object skip() {
 			return this.busy;
+		}
+
+		@Override
+		public void check(Object value) {
+			String outliving = OutlivingResult.findInContent(value);
+			if (outliving != null) {
+				throw new IllegalStateException(this + ": the source has emitted " + outliving
+						+ OutlivingResult.TOO_EARLY
+						+ (OutlivingResult.isReactive(outliving)
+								? " (lock around the stream itself, or subscribe to it in the source, as flatMap does)"
+								: " (let the source wait for that, and emit the plain result)"));
+			}
 		}
 
 		@Override

@@ -39,7 +39,6 @@ import org.springframework.transaction.support.TransactionTemplate;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.catchThrowable;
 import static org.awaitility.Awaitility.await;
-import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
 /**
  * Whatever the application's part of a stream throws, at whichever signal: the lock is
@@ -83,13 +82,6 @@ class HostileCodeTests {
 		return advised;
 	}
 
-	/**
-	 * Whether a value that outlives the lock is refused, as in methods.
-	 */
-	boolean refuses() {
-		return true;
-	}
-
 	static Stream<Throwable> throwables() {
 		return Stream.of(new IllegalStateException("theirs"), new IOException("theirs"), new AssertionError("theirs"),
 				new NoClassDefFoundError("theirs"), new StackOverflowError("theirs"));
@@ -104,7 +96,6 @@ class HostileCodeTests {
 	@ParameterizedTest
 	@MethodSource("cancellations")
 	void cancellationThatThrows(Cancelled source, End end, Throwable thrown) {
-		assumeTrue(end != End.REFUSED || refuses());
 		Downstream downstream = new Downstream();
 		TestPublisher<Object> timer = TestPublisher.create();
 		Publisher<?> stream = source.stream((end == End.REFUSED) ? Flux.never() : null, () -> sneak(thrown));

@@ -57,6 +57,19 @@ class ReactiveCancellationTests extends AdvisedFixture<ReactiveCancellationTests
 	}
 
 	/**
+	 * As of a decorator that retries.
+	 */
+	@Test
+	void handleOfARequestThatCannotBeWithdrawnIsUndone() {
+		this.lock.turn = new CompletableFuture<>();
+		this.lock.dependent = true;
+		Disposable subscription = this.service.mono(() -> body("value")).subscribe();
+		subscription.dispose();
+		this.lock.turn.complete(null);
+		await().untilAsserted(() -> assertThat(this.events).containsExactly("waits", "acquire", "undone"));
+	}
+
+	/**
 	 * No minimum hold time keeps the key then.
 	 */
 	@Test

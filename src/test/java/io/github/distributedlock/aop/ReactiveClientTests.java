@@ -37,11 +37,6 @@ class ReactiveClientTests {
 			return new HostileService(advised, lock);
 		}
 
-		@Override
-		boolean refuses() {
-			return false;
-		}
-
 	}
 
 	@Nested

@@ -20,6 +20,7 @@ import io.github.distributedlock.LockRequest;
 import io.github.distributedlock.LockStatus;
 import io.github.distributedlock.fixtures.StubHandle;
 import io.github.distributedlock.internal.Binding;
+import io.github.distributedlock.internal.Requests;
 
 /**
  * A lock that is free, or busy, or broken, as it is told, and writes down what happens.
@@ -44,6 +45,11 @@ class RecordingLock implements DistributedLock {
 	 * What a future throws that has promised to tell of its handle.
 	 */
 	volatile Error thrownOnPromise;
+
+	/**
+	 * Whether a request is answered by a future that is not the request.
+	 */
+	volatile boolean dependent;
 
 	/**
 	 * When it is not null, a release in the background ends with it.
@@ -122,7 +128,7 @@ class RecordingLock implements DistributedLock {
 			}
 		}
 		this.events.add("waits");
-		CompletableFuture<T> future = (this.thrownOnPromise != null) ? throwing() : new CompletableFuture<>();
+		CompletableFuture<T> future = (this.thrownOnPromise != null) ? throwing() : new Request<>();
 		future.exceptionally((failure) -> {
 			this.events.add("withdrawn");
 			return null;
@@ -132,11 +138,11 @@ class RecordingLock implements DistributedLock {
 				future.complete(acquire.get());
 			}
 		});
-		return future;
+		return this.dependent ? future.thenApply((answer) -> answer) : future;
 	}
 
 	private <T> CompletableFuture<T> throwing() {
-		return new CompletableFuture<>() {
+		return new Request<>() {
 
 			@Override
 			public CompletableFuture<T> whenComplete(BiConsumer<? super T, ? super Throwable> action) {
@@ -145,6 +151,15 @@ class RecordingLock implements DistributedLock {
 			}
 
 		};
+	}
+
+	private static class Request<T> extends CompletableFuture<T> implements Requests.Withdrawable {
+
+		@Override
+		public void withdraw() {
+			cancel(false);
+		}
+
 	}
 
 	private Optional<LockHandle> take(LockRequest request, String how) {

@@ -8,9 +8,11 @@ import io.github.distributedlock.LockHandle;
 import io.github.distributedlock.LockRequest;
 import io.github.distributedlock.annotation.IfBusy;
 import io.github.distributedlock.engine.LockEngine;
+import io.github.distributedlock.fixtures.Patience;
 import io.micrometer.core.instrument.simple.SimpleMeterRegistry;
 import org.junit.jupiter.api.Nested;
 import org.junit.jupiter.api.Test;
+import reactor.core.publisher.Mono;
 
 import org.springframework.beans.factory.annotation.Autowired;
 import org.springframework.boot.autoconfigure.ImportAutoConfiguration;
@@ -55,6 +57,12 @@ class MockedLockTests {
 				.withMessageContaining("gave no handle for lock [greeting]")
 				.withMessageContaining("given(lock.acquire(any(LockRequest.class))).willReturn(mock(LockHandle.class))")
 				.withMessageContaining("distributed-lock.backend=memory");
+		}
+
+		@Test
+		void aReactiveMethodSaysSo() {
+			assertThatIllegalStateException().isThrownBy(() -> this.refresher.refreshed().block(Patience.PATIENCE))
+				.withMessageContaining("gave no handle for lock [refresh]");
 		}
 
 		@Test
@@ -156,6 +164,11 @@ class MockedLockTests {
 		@io.github.distributedlock.annotation.DistributedLock(key = "'refresh'", ifBusy = IfBusy.SKIP)
 		public String refresh() {
 			return "refreshed";
+		}
+
+		@io.github.distributedlock.annotation.DistributedLock(key = "'refresh'")
+		public Mono<String> refreshed() {
+			return Mono.just("refreshed");
 		}
 
 	}

@@ -1,12 +1,16 @@
 package io.github.distributedlock.reactive;
 
 import java.time.Duration;
+import java.util.Arrays;
 import java.util.List;
 import java.util.Objects;
+import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.atomic.AtomicReference;
+import java.util.function.UnaryOperator;
 import java.util.stream.Stream;
 
+import io.github.distributedlock.DistributedLock;
 import io.github.distributedlock.ForwardingDistributedLock;
 import io.github.distributedlock.LockBackendException;
 import io.github.distributedlock.LockHandle;
@@ -19,6 +23,7 @@ import io.github.distributedlock.fixtures.Patience;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.Arguments;
 import org.junit.jupiter.params.provider.EnumSource;
 import org.junit.jupiter.params.provider.MethodSource;
 import reactor.core.Disposable;
@@ -28,7 +33,10 @@ import reactor.test.StepVerifier;
 import reactor.test.publisher.TestPublisher;
 import reactor.util.context.ContextView;
 
+import org.springframework.http.ResponseEntity;
+
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatIllegalArgumentException;
 import static org.assertj.core.api.Assertions.assertThatNullPointerException;
 import static org.awaitility.Awaitility.await;
 
@@ -139,6 +147,122 @@ class ReactiveDistributedLockTests extends EngineFixture {
 		assertThat(holderOf("k")).isNull();
 	}
 
+	/**
+	 * The future of a decorator that does something with the answer, or that answers by a
+	 * future of its own.
+	 */
+	static Stream<UnaryOperator<CompletableFuture<LockHandle>>> decorators() {
+		return Stream.of((answer) -> answer.whenComplete((handle, failure) -> {
+		}), (answer) -> answer.thenApply((handle) -> handle).exceptionally((failure) -> null),
+				(answer) -> CompletableFuture.supplyAsync(() -> null, Runnable::run).thenCompose((any) -> answer));
+	}
+
+	@ParameterizedTest
+	@MethodSource("decorators")
+	void cancellationLeavesNothingBehindADecorator(UnaryOperator<CompletableFuture<LockHandle>> decorator) {
+		ownedElsewhere("k", LEASE);
+		DistributedLock decorated = decorated(decorator);
+		Disposable subscription = new ReactiveDistributedLock(decorated).execute("k", watched()).subscribe();
+		CompletableFuture<String> stage = decorated.executeAsync("k", () -> Mono.just("never").toFuture());
+		act();
+		subscription.dispose();
+		stage.cancel(false);
+		act();
+		releasedElsewhere("k");
+		act();
+		await().untilAsserted(() -> {
+			act();
+			assertThat(hasQueues()).isFalse();
+			assertThat(holderOf("k")).isNull();
+		});
+		this.source.assertWasNotSubscribed();
+	}
+
+	@Test
+	void cancellationWithdrawsTheRequestBehindADecorator() {
+		ownedElsewhere("k", LEASE);
+		DistributedLock decorated = decorated((answer) -> answer.whenComplete((handle, failure) -> {
+		}));
+		Disposable subscription = new ReactiveDistributedLock(decorated).execute("k", watched()).subscribe();
+		CompletableFuture<String> stage = decorated.executeAsync("k", () -> Mono.just("never").toFuture());
+		act();
+		assertThat(this.engine.requestsWaiting()).isEqualTo(2);
+		subscription.dispose();
+		stage.cancel(false);
+		act();
+		assertThat(this.engine.requestsWaiting()).isZero();
+	}
+
+	private DistributedLock decorated(UnaryOperator<CompletableFuture<LockHandle>> decorator) {
+		return new ForwardingDistributedLock(this.engine) {
+
+			@Override
+			public CompletableFuture<LockHandle> acquireAsync(LockRequest request) {
+				return decorator.apply(super.acquireAsync(request));
+			}
+
+		};
+	}
+
+	/**
+	 * As a mock does.
+	 */
+	@Test
+	void lockThatGivesNoAnswerIsAnError() {
+		DistributedLock silent = decorated((answer) -> CompletableFuture.completedFuture(null));
+		StepVerifier.create(new ReactiveDistributedLock(silent).execute("k", watched()))
+			.verifyErrorSatisfies((failure) -> assertThat(failure).isInstanceOf(IllegalStateException.class)
+				.hasMessageContaining("gave no handle for lock [k]"));
+		StepVerifier.create(new ReactiveDistributedLock(decorated((answer) -> null)).execute("k", watched()))
+			.verifyError(IllegalStateException.class);
+		assertThat(silent.executeAsync("k", () -> Mono.just("never").toFuture())).failsWithin(Patience.PATIENCE)
+			.withThrowableThat()
+			.withCauseInstanceOf(IllegalStateException.class);
+		this.source.assertWasNotSubscribed();
+	}
+
+	@Test
+	void reactiveRequestsReenterAndOthersDoNot() {
+		assertThat(inside(this.locks.tryExecute("k", Mono.just("re-entered"), Mono.just("busy"))))
+			.isEqualTo("re-entered");
+		assertThat(inside(Mono.fromCallable(() -> this.engine.tryAcquire("k").map(LockHandle::keys))))
+			.as("a blocking request")
+			.isEqualTo(Optional.empty());
+		assertThat(inside(Mono.fromFuture(() -> this.engine.tryAcquireAsync("k")).map((found) -> found.isPresent())))
+			.as("a request in code")
+			.isEqualTo(false);
+	}
+
+	private Object inside(Mono<?> source) {
+		CompletableFuture<Object> result = this.locks.execute("k", source.cast(Object.class)).toFuture();
+		await().untilAsserted(() -> {
+			act();
+			assertThat(result).isDone();
+		});
+		return result.join();
+	}
+
+	static Stream<Arguments> valuesThatOutliveTheLock() {
+		return Stream.of(Arguments.of(Flux.just("row"), "a reactive stream"),
+				Arguments.of(ResponseEntity.ok(Flux.just("row")), "a reactive stream"),
+				Arguments.of(new CompletableFuture<>(), "a future"));
+	}
+
+	@ParameterizedTest
+	@MethodSource
+	void valuesThatOutliveTheLock(Object value, String kind) {
+		CompletableFuture<Object> one = this.locks.execute("k", Mono.just(value)).toFuture();
+		CompletableFuture<List<Object>> many = this.locks.execute("f", Flux.just(value)).collectList().toFuture();
+		act();
+		for (CompletableFuture<?> result : List.of(one, many)) {
+			assertThat(result).failsWithin(Patience.PATIENCE)
+				.withThrowableThat()
+				.withCauseInstanceOf(IllegalStateException.class)
+				.withMessageContaining("the source has emitted " + kind);
+		}
+		await().untilAsserted(() -> assertThat(hasQueues()).isFalse());
+	}
+
 	static Stream<LockRequest> waits() {
 		return Stream.of(LockRequest.of("k").waitTime(Duration.ZERO), LockRequest.of("k"));
 	}
@@ -214,8 +338,26 @@ class ReactiveDistributedLockTests extends EngineFixture {
 
 	@Test
 	void argumentsAreRequiredAtOnce() {
-		assertThatNullPointerException().isThrownBy(() -> this.locks.execute("k", (Mono<String>) null));
+		assertThatNullPointerException().isThrownBy(() -> this.locks.execute("k", (Mono<String>) null))
+			.withMessage("source");
+		assertThatNullPointerException().isThrownBy(() -> this.locks.execute((LockRequest) null, Mono.empty()))
+			.withMessage("request");
+		for (String key : Arrays.asList(" ", null)) {
+			assertThatIllegalArgumentException().isThrownBy(() -> this.locks.execute(key, Mono.empty()))
+				.withMessageContaining("Lock key 0");
+		}
 		assertThatNullPointerException().isThrownBy(() -> this.locks.tryExecute("k", Flux.empty(), null));
+	}
+
+	@Test
+	void requestThatTheLockRefusesIsAnErrorSignal() {
+		CompletableFuture<String> value = this.locks
+			.execute(LockRequest.of("k").fenced(true).permits(2), Mono.just("never"))
+			.toFuture();
+		act();
+		assertThat(value).failsWithin(Patience.PATIENCE)
+			.withThrowableThat()
+			.withCauseInstanceOf(IllegalArgumentException.class);
 	}
 
 	private CompletableFuture<String> subscribed(ReactiveDistributedLock locks, String key) {

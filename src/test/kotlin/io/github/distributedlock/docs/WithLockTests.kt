@@ -126,7 +126,7 @@ class WithLockTests {
 	@Test
 	fun `busy lock is an exception`() = test {
 		val none = LockRequest.of("order:1").waitTime(Duration.ZERO)
-		lock.acquireAsync("order:1").join().use {
+		Patience.get(lock.acquireAsync("order:1"), "the lock").use {
 			val thrown = runCatching { client().withLock(none) { "never" } }.exceptionOrNull()
 			assertThat(thrown).isInstanceOf(LockNotAcquiredException::class.java)
 		}

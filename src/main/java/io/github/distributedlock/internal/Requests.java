@@ -1,0 +1,75 @@
+package io.github.distributedlock.internal;
+
+import java.util.Objects;
+import java.util.concurrent.CompletableFuture;
+
+import io.github.distributedlock.LockException;
+import io.github.distributedlock.LockRequest;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * What those need who run code with a lock, whoever's the lock is: that of an engine, a
+ * decorator's or a mock.
+ */
+public final class Requests {
+
+	private Requests() {
+	}
+
+	/**
+	 * Returns the request that is made for code of others: a stop of the application
+	 * waits, unless the request says otherwise.
+	 */
+	public static LockRequest awaitedUnlessSaid(LockRequest request) {
+		// Whether the request says anything is no API of requests.
+		return Objects.requireNonNull(request, "request").equals(request.awaitedOnStop(null))
+				? request.awaitedOnStop(true) : request;
+	}
+
+	/**
+	 * Returns the answer of the lock, or fails if there is none.
+	 */
+	public static <T> T requireAnswer(@Nullable T answer, LockRequest request) {
+		if (answer == null) {
+			throw noAnswer(request);
+		}
+		return answer;
+	}
+
+	/**
+	 * Returns the failure of a request that a lock answers by {@code null}: such a lock
+	 * is a mock that was given no answer.
+	 */
+	public static IllegalStateException noAnswer(LockRequest request) {
+		return new IllegalStateException("The DistributedLock gave no handle for lock "
+				+ LockException.printable(request.keys()) + ". If it is a mock, let it give one, as by"
+				+ " given(lock.acquire(any(LockRequest.class))).willReturn(mock(LockHandle.class)). Or have real"
+				+ " locks in the test: distributed-lock.backend=memory");
+	}
+
+	/**
+	 * Withdraws a request that nobody waits for any longer. This never cancels the given
+	 * future itself, unless that is the request: a dependent of a decorator, once
+	 * cancelled, drops the handle that arrives nevertheless. So a request that cannot be
+	 * withdrawn is answered, and who has asked has to undo the handle.
+	 * @param answer the future that the lock has returned
+	 */
+	public static void withdraw(CompletableFuture<?> answer) {
+		if (answer instanceof Withdrawable request) {
+			request.withdraw();
+		}
+	}
+
+	/**
+	 * A future that knows the request which the future answers.
+	 */
+	public interface Withdrawable {
+
+		/**
+		 * Cancels the request, also if this future is a dependent.
+		 */
+		void withdraw();
+
+	}
+
+}
