@@ -200,11 +200,12 @@ public final class JdbcLockBackend implements LockBackend {
 				running.join();
 			}
 			catch (CompletionException ex) {
+				Throwable failure = Objects.requireNonNull(ex.getCause());
 				throw LockBackendException
-					.of("The check of the database for another request failed: " + ex.getCause().getMessage())
-					.retryable(ex.getCause() instanceof LockBackendException failure && failure.isRetryable())
+					.of("The check of the database for another request failed: " + failure.getMessage())
+					.retryable(failure instanceof LockBackendException refused && refused.isRetryable())
 					.withoutEffect(true)
-					.cause(ex.getCause())
+					.cause(failure)
 					.build();
 			}
 			return;

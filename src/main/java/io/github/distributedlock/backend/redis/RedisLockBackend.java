@@ -33,6 +33,7 @@ import io.github.distributedlock.backend.redis.internal.Link;
 import io.github.distributedlock.backend.redis.internal.LockCodec;
 import io.github.distributedlock.backend.redis.internal.NotificationSubscriptions;
 import io.github.distributedlock.backend.redis.internal.OwnConnections;
+import io.github.distributedlock.backend.redis.internal.RedisClients;
 import io.github.distributedlock.backend.redis.internal.RedisFailures;
 import io.github.distributedlock.backend.redis.internal.RedisRefusal;
 import io.github.distributedlock.internal.DurationRange;
@@ -106,7 +107,7 @@ public final class RedisLockBackend implements LockBackend {
 		this.names = new KeyNames(settings.prefix());
 		this.settings = settings;
 		this.nanoTime = nanoTime;
-		this.deriving = () -> OwnConnections.derive(applicationFactory, settings.commandTimeout());
+		this.deriving = () -> RedisClients.derive(applicationFactory, settings.commandTimeout());
 		this.wiring = wire();
 	}
 

@@ -9,6 +9,7 @@ import io.github.distributedlock.LockBackendException;
 import io.github.distributedlock.LockHandle;
 import io.github.distributedlock.LockRequest;
 import io.github.distributedlock.backend.redis.internal.OwnConnections;
+import io.github.distributedlock.backend.redis.internal.RedisClients;
 import io.github.distributedlock.backend.redis.internal.RedisFailures.NothingAllowed;
 import io.github.distributedlock.backend.redis.internal.UnsentException;
 import io.github.distributedlock.engine.LockEngine;
@@ -174,7 +175,7 @@ class AccessProbeTests {
 	}
 
 	private OwnConnections connections(Client client) {
-		return OwnConnections.derive(client.connectTo(login()), SETTINGS.commandTimeout());
+		return RedisClients.derive(client.connectTo(login()), SETTINGS.commandTimeout());
 	}
 
 	private RedisStandaloneConfiguration login() {

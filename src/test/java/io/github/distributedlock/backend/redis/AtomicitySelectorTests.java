@@ -8,6 +8,7 @@ import java.util.List;
 import java.util.stream.Stream;
 
 import io.github.distributedlock.backend.redis.internal.OwnConnections;
+import io.github.distributedlock.backend.redis.internal.RedisClients;
 import io.github.distributedlock.backend.redis.internal.RedisFailures.NothingAllowed;
 import io.github.distributedlock.backend.redis.internal.UnsentException;
 import io.github.distributedlock.fixtures.AllowedCommands;
@@ -68,7 +69,7 @@ class AtomicitySelectorTests {
 
 	private static String selection(HostAndPort server, AllowedCommands rules, Atomicity setting, Client client) {
 		Duration timeout = Duration.ofSeconds(10);
-		OwnConnections connections = OwnConnections.derive(client.connectTo(rules.login(server)), timeout);
+		OwnConnections connections = RedisClients.derive(client.connectTo(rules.login(server)), timeout);
 		try {
 			return new AtomicitySelector(connections,
 					RedisLockSettings.defaults().commandTimeout(timeout).atomicity(setting))

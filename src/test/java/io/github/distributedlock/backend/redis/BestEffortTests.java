@@ -9,6 +9,7 @@ import io.github.distributedlock.backend.redis.Signals;
 import io.github.distributedlock.backend.redis.internal.KeyNames;
 import io.github.distributedlock.backend.redis.internal.Link;
 import io.github.distributedlock.backend.redis.internal.OwnConnections;
+import io.github.distributedlock.backend.redis.internal.RedisClients;
 import io.github.distributedlock.fixtures.Client;
 import io.github.distributedlock.fixtures.Patience;
 import io.github.distributedlock.fixtures.TestRedis;
@@ -58,7 +59,7 @@ class BestEffortTests {
 		this.factory = (JedisConnectionFactory) Client.JEDIS.connectTo(redis.port());
 		this.factory.afterPropertiesSet();
 		this.factory.start();
-		this.connections = OwnConnections.derive(this.factory, PATIENT);
+		this.connections = RedisClients.derive(this.factory, PATIENT);
 		this.link = beforeEach(() -> {
 		});
 	}

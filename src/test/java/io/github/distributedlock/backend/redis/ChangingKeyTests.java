@@ -13,6 +13,7 @@ import io.github.distributedlock.backend.Claim;
 import io.github.distributedlock.backend.redis.internal.KeyNames;
 import io.github.distributedlock.backend.redis.internal.Link;
 import io.github.distributedlock.backend.redis.internal.OwnConnections;
+import io.github.distributedlock.backend.redis.internal.RedisClients;
 import io.github.distributedlock.backend.redis.internal.RedisRefusal;
 import io.github.distributedlock.fixtures.Client;
 import io.github.distributedlock.fixtures.TestRedis;
@@ -74,7 +75,7 @@ class ChangingKeyTests {
 		this.factory = (JedisConnectionFactory) Client.JEDIS.connectTo(redis.port());
 		this.factory.afterPropertiesSet();
 		this.factory.start();
-		this.connections = OwnConnections.derive(this.factory, PATIENT);
+		this.connections = RedisClients.derive(this.factory, PATIENT);
 	}
 
 	@AfterEach

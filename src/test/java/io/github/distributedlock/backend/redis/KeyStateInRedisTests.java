@@ -34,6 +34,7 @@ import io.github.distributedlock.backend.redis.ScriptClock.Stored;
 import io.github.distributedlock.backend.redis.internal.KeyNames;
 import io.github.distributedlock.backend.redis.internal.LockCodec;
 import io.github.distributedlock.backend.redis.internal.OwnConnections;
+import io.github.distributedlock.backend.redis.internal.RedisClients;
 import io.github.distributedlock.fixtures.Client;
 import io.github.distributedlock.fixtures.Patience;
 import io.github.distributedlock.fixtures.RedisServers;
@@ -76,7 +77,7 @@ class KeyStateInRedisTests {
 
 	private final KeyNames names = new KeyNames(this.settings.prefix());
 
-	private final OwnConnections connections = OwnConnections.derive(Client.LETTUCE.connectTo(1), Patience.COMMAND);
+	private final OwnConnections connections = RedisClients.derive(Client.LETTUCE.connectTo(1), Patience.COMMAND);
 
 	@AfterEach
 	void close() {

@@ -19,6 +19,7 @@ import io.github.distributedlock.backend.redis.internal.Command;
 import io.github.distributedlock.backend.redis.internal.KeyNames;
 import io.github.distributedlock.backend.redis.internal.Lane;
 import io.github.distributedlock.backend.redis.internal.OwnConnections;
+import io.github.distributedlock.backend.redis.internal.RedisClients;
 import io.github.distributedlock.backend.redis.internal.UnsentException;
 import io.github.distributedlock.fixtures.Client;
 import io.github.distributedlock.fixtures.Patience;
@@ -154,7 +155,7 @@ class RedisLockBackendOutageTests {
 	@Test
 	void theWaitForAnExhaustedPoolEnds() throws Exception {
 		open(Client.JEDIS);
-		OwnConnections connections = OwnConnections.derive(Client.JEDIS.connectTo(this.redis.port()),
+		OwnConnections connections = RedisClients.derive(Client.JEDIS.connectTo(this.redis.port()),
 				TIMEOUT.multipliedBy(3));
 		Lane lane = connections.exclusive().commands();
 		lane.run((link) -> link.call(ASK));

@@ -6,6 +6,7 @@ import io.github.distributedlock.backend.redis.internal.Command;
 import io.github.distributedlock.backend.redis.internal.KeyNames;
 import io.github.distributedlock.backend.redis.internal.Lane;
 import io.github.distributedlock.backend.redis.internal.OwnConnections;
+import io.github.distributedlock.backend.redis.internal.RedisClients;
 import io.github.distributedlock.fixtures.Client;
 import io.github.distributedlock.fixtures.Patience;
 import io.github.distributedlock.fixtures.TestRedis;
@@ -27,7 +28,7 @@ class StepBudgetTests {
 
 	@Test
 	void aConnectionStaysIfAStepOfManyCommandsRunsOutOfTimeOnIt() {
-		OwnConnections connections = OwnConnections.derive(Client.LETTUCE.connectTo(redis.port()), Patience.COMMAND);
+		OwnConnections connections = RedisClients.derive(Client.LETTUCE.connectTo(redis.port()), Patience.COMMAND);
 		redis.closing(connections::close);
 		Lane lane = connections.shared().commands();
 		Object[] links = new Object[2];

@@ -7,9 +7,6 @@ import java.util.function.Supplier;
 import io.github.distributedlock.LockBackendException;
 import org.jspecify.annotations.Nullable;
 
-import org.springframework.aop.framework.AopProxyUtils;
-import org.springframework.data.redis.connection.RedisConnectionFactory;
-
 /**
  * The connections of a backend: to the application's Redis, with the application's
  * settings, but apart from the application's traffic and bounded by the backend's command
@@ -31,43 +28,8 @@ public record OwnConnections(Lanes shared, @Nullable Lanes exclusive, SignalConn
 		IntFunction<@Nullable Object> masters, @Nullable SentinelMaster sentinels, boolean tls, String rights,
 		Runnable end) {
 
-	private static final String JEDIS = "org.springframework.data.redis.connection.jedis.JedisConnectionFactory";
-
-	private static final String LETTUCE = "org.springframework.data.redis.connection.lettuce.LettuceConnectionFactory";
-
-	/**
-	 * Derives connections. Opens none yet.
-	 * @param given the application's factory, or a proxy that always leads to that
-	 * factory
-	 * @param timeout the command timeout
-	 * @throws LockBackendException if the factory does not tell its server
-	 */
-	// The factories are known by the names of their classes, since either client may be
-	// missing. Subclasses are refused: a subclass may give out connections of another
-	// factory, whatever the subclass's own settings say.
-	public static OwnConnections derive(RedisConnectionFactory given, Duration timeout) {
-		Object factory = target(given);
-		String type = factory.getClass().getName();
-		return switch (type) {
-			case JEDIS -> JedisClient.derive(factory, timeout);
-			case LETTUCE -> LettuceClient.derive(factory, timeout);
-			default -> throw refusal(
-					"the connection factory " + type + " does not say where it leads, as only Jedis' and Lettuce's do",
-					"define a bean of " + LETTUCE + " or " + JEDIS + " for the servers of the locks, and name it with"
-							+ " distributed-lock.redis.connection-factory; or remove what defines the other factory,"
-							+ " such as redisson-spring-boot-starter, and set spring.data.redis.url");
-		};
-	}
-
 	static LockBackendException refusal(String reason, String remedy) {
 		return LockBackendException.of("Locks have connections of their own, and " + reason).remedy(remedy).build();
-	}
-
-	// Only the target of a proxy that always has the same target counts. A scoped proxy
-	// may have another target for each request.
-	private static Object target(Object factory) {
-		Object inner = AopProxyUtils.getSingletonTarget(factory);
-		return (inner != null) ? target(inner) : factory;
 	}
 
 	/**

@@ -63,7 +63,7 @@ class BlockedEventLoopTests {
 		})
 		.build();
 
-	private final OwnConnections connections = OwnConnections.derive(application(), Duration.ofSeconds(1));
+	private final OwnConnections connections = RedisClients.derive(application(), Duration.ofSeconds(1));
 
 	@AfterEach
 	void unblock() {

@@ -57,7 +57,7 @@ class JedisFailureTests {
 		RedisConnectionFactory factory = Client.JEDIS.connectTo(this.redis.port());
 		((InitializingBean) factory).afterPropertiesSet();
 		((SmartLifecycle) factory).start();
-		this.connections = OwnConnections.derive(factory, Patience.COMMAND);
+		this.connections = RedisClients.derive(factory, Patience.COMMAND);
 		this.redis.closing((AutoCloseable) this.connections::close);
 	}
 
@@ -73,7 +73,7 @@ class JedisFailureTests {
 
 	@Test
 	void aThreadThatIsStuckInSendingIsFreed() {
-		OwnConnections quick = OwnConnections.derive(Client.JEDIS.connectTo(this.redis.port()), Duration.ofSeconds(1));
+		OwnConnections quick = RedisClients.derive(Client.JEDIS.connectTo(this.redis.port()), Duration.ofSeconds(1));
 		this.redis.closing((AutoCloseable) quick::close);
 		for (Lane lane : new Lane[] { quick.shared().commands(),
 				Objects.requireNonNull(quick.exclusive()).commands() }) {

@@ -39,7 +39,7 @@ class LettuceClientTests {
 	void aCommandSetsNoTimer() {
 		CountingTimer timer = new CountingTimer();
 		ClientResources resources = DefaultClientResources.builder().timer(timer).build();
-		OwnConnections connections = OwnConnections.derive(application(resources), Patience.COMMAND);
+		OwnConnections connections = RedisClients.derive(application(resources), Patience.COMMAND);
 		Command command = Command.of(Verb.GET, KeyNames.bytes("a"));
 		connections.shared().commands().run((link) -> link.call(command)); // Connects.
 		timer.set.set(0);
@@ -56,7 +56,7 @@ class LettuceClientTests {
 	void theCredentialsOfAClusterAreAskedForByItsConfiguration() {
 		List<RedisConfiguration> asked = new CopyOnWriteArrayList<>();
 		RedisClusterConfiguration cluster = new RedisClusterConfiguration(List.of("localhost:" + redis.port()));
-		OwnConnections connections = OwnConnections
+		OwnConnections connections = RedisClients
 			.derive(new LettuceConnectionFactory(cluster, LettuceClientConfiguration.builder()
 				.redisCredentialsProviderFactory(new RedisCredentialsProviderFactory() {
 

@@ -37,8 +37,7 @@ class LettuceStartTests {
 				asked.add(request.command());
 				return false;
 			});
-			OwnConnections connections = OwnConnections.derive(Client.LETTUCE.connectTo(relay.port()),
-					Patience.COMMAND);
+			OwnConnections connections = RedisClients.derive(Client.LETTUCE.connectTo(relay.port()), Patience.COMMAND);
 			connections.shared().commands().run((link) -> {
 				assertThat(asked).contains("PING");
 				return null;

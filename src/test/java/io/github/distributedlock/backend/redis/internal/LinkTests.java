@@ -44,7 +44,7 @@ class LinkTests {
 		RedisConnectionFactory factory = client.connectTo(redis.port());
 		((InitializingBean) factory).afterPropertiesSet();
 		((SmartLifecycle) factory).start();
-		OwnConnections connections = OwnConnections.derive(factory, Patience.COMMAND);
+		OwnConnections connections = RedisClients.derive(factory, Patience.COMMAND);
 		try {
 			Lanes lanes = (kind == Kind.EXCLUSIVE) ? connections.exclusive() : connections.shared();
 			lanes.commands().run((link) -> {

@@ -108,7 +108,7 @@ class OwnConnectionsTests {
 	}
 
 	private static OwnConnections derive(RedisConnectionFactory application) {
-		return OwnConnections.derive(application, Duration.ofSeconds(20));
+		return RedisClients.derive(application, Duration.ofSeconds(20));
 	}
 
 	private RedisStandaloneConfiguration standalone() {
