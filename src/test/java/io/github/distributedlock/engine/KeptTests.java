@@ -3,9 +3,12 @@ package io.github.distributedlock.engine;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Map;
+import java.util.Objects;
 import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.atomic.AtomicReference;
 import java.util.function.UnaryOperator;
 import java.util.stream.Stream;
@@ -32,6 +35,7 @@ import org.junit.jupiter.params.provider.MethodSource;
 
 import org.springframework.boot.test.system.CapturedOutput;
 import org.springframework.boot.test.system.OutputCaptureExtension;
+import org.springframework.test.util.ReflectionTestUtils;
 
 import static io.github.distributedlock.fixtures.Patience.get;
 import static org.assertj.core.api.Assertions.assertThat;
@@ -369,6 +373,59 @@ class KeptTests extends EngineFixture {
 		assertThat(again.owner()).isNotEqualTo(handle.owner());
 		assertThat(events(LockEvent.Lost.class)).as("nobody held it").isEmpty();
 		again.close();
+	}
+
+	/**
+	 * A stay ends in two steps. Between them, another request takes the lost key over,
+	 * and lets the key stay anew.
+	 */
+	@Test
+	void stayThatEndsLateEndsNoOther() {
+		LockRequest request = LockRequest.of("k").keepTime(Duration.ofMinutes(1));
+		LockHandle lost = this.engine.acquire(request);
+		lost.close();
+		this.store.release("k", lost.owner());
+		this.time.advance(SHORT_LEASE.dividedBy(2)); // The store denies a renewal.
+		AtomicReference<String> owner = new AtomicReference<>();
+		beforeAStayIsForgotten(() -> elsewhere(() -> owner.set(keep("k"))));
+		recall(lost.owner());
+		act();
+		assertThat(holderOf("k")).isEqualTo(Holder.owner(owner.get()));
+		assertThat(this.engine.keysKept()).isOne();
+		this.time.advance(KEEP);
+		assertThat(holderOf("k")).isNull();
+		assertThat(hasQueues()).isFalse();
+	}
+
+	/**
+	 * Does something once, when a stay ends by itself.
+	 */
+	private void beforeAStayIsForgotten(Runnable action) {
+		AtomicReference<Runnable> next = new AtomicReference<>(action);
+		Object kept = Objects.requireNonNull(ReflectionTestUtils.getField(this.engine, "kept"));
+		Map<?, ?> stays = (Map<?, ?>) ReflectionTestUtils.getField(kept, "stays");
+		ReflectionTestUtils.setField(kept, "stays", new ConcurrentHashMap<Object, Object>(stays) {
+
+			@Override
+			public Object remove(Object key) {
+				act();
+				return super.remove(key);
+			}
+
+			@Override
+			public boolean remove(Object key, Object stay) {
+				act();
+				return super.remove(key, stay);
+			}
+
+			private void act() {
+				if (isInside("KeptKeys$Stay", "end")) {
+					next.getAndSet(() -> {
+					}).run();
+				}
+			}
+
+		});
 	}
 
 	@Test
