@@ -216,12 +216,11 @@ public final class JdbcLockBackend implements LockBackend {
 			}
 			own.complete(null);
 		}
-		catch (RuntimeException ex) {
+		catch (RuntimeException | Error ex) {
 			own.completeExceptionally(ex);
 			throw ex;
 		}
 		finally {
-			own.completeExceptionally(new IllegalStateException("The check of the database has failed"));
 			this.firstCheck.set(null);
 		}
 	}
