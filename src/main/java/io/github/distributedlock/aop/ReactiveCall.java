@@ -3,7 +3,6 @@ package io.github.distributedlock.aop;
 import java.util.Objects;
 import java.util.concurrent.CompletableFuture;
 
-import io.github.distributedlock.DistributedLock;
 import io.github.distributedlock.LockException;
 import io.github.distributedlock.LockRequest;
 import io.github.distributedlock.annotation.OnLost;
@@ -54,9 +53,7 @@ record ReactiveCall(MethodLocks locks, ProxyMethodInvocation invocation, Object 
 
 	@Override
 	public CompletableFuture<?> acquire() {
-		DistributedLock lock = this.locks.of(this.definition);
-		return Requests.requireAnswer((this.definition.skipped() != null) ? lock.tryAcquireAsync(this.request)
-				: lock.acquireAsync(this.request), this.request);
+		return Requests.acquireAsync(this.locks.of(this.definition), this.request, this.definition.skipped() != null);
 	}
 
 	@Override

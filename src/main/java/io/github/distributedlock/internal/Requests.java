@@ -3,6 +3,7 @@ package io.github.distributedlock.internal;
 import java.util.Objects;
 import java.util.concurrent.CompletableFuture;
 
+import io.github.distributedlock.DistributedLock;
 import io.github.distributedlock.LockException;
 import io.github.distributedlock.LockRequest;
 import org.jspecify.annotations.Nullable;
@@ -24,6 +25,15 @@ public final class Requests {
 		// Whether the request says anything is no API of requests.
 		return Objects.requireNonNull(request, "request").equals(request.awaitedOnStop(null))
 				? request.awaitedOnStop(true) : request;
+	}
+
+	/**
+	 * Asks a lock for a handle.
+	 * @param mayBeBusy whether a busy lock is an answer, and no failure
+	 * @return the future of a handle, or of an optional handle if the lock may be busy
+	 */
+	public static CompletableFuture<?> acquireAsync(DistributedLock lock, LockRequest request, boolean mayBeBusy) {
+		return requireAnswer(mayBeBusy ? lock.tryAcquireAsync(request) : lock.acquireAsync(request), request);
 	}
 
 	/**

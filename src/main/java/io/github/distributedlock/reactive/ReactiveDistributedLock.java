@@ -282,8 +282,7 @@ public final class ReactiveDistributedLock {
 
 		@Override
 		public CompletableFuture<?> acquire() {
-			return Requests.requireAnswer((this.busy != null) ? this.lock.tryAcquireAsync(this.request)
-					: this.lock.acquireAsync(this.request), this.request);
+			return Requests.acquireAsync(this.lock, this.request, this.busy != null);
 		}
 
 		@Override
