@@ -2,6 +2,7 @@ package io.github.distributedlock.multijvm;
 
 import java.io.IOException;
 import java.io.UncheckedIOException;
+import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
@@ -19,6 +20,7 @@ import java.util.stream.Collectors;
 import java.util.stream.Stream;
 
 import io.github.distributedlock.backend.jdbc.Postgres;
+import io.github.distributedlock.backend.redis.internal.KeyNames;
 import io.github.distributedlock.fixtures.Client;
 import io.github.distributedlock.fixtures.JvmProcess;
 import io.github.distributedlock.fixtures.RandomFaults;
@@ -72,6 +74,9 @@ class RandomFaultsTests {
 	 * that begins is longer than each of them.
 	 */
 	private static final int ENDS = 3 * ("renewed ".length() + 20 + " ".length() + 20 + "\n".length());
+
+	/** A token that the server's clock in microseconds reaches in the year 2096. */
+	private static final byte[] AHEAD_OF_THE_TIME = "4000000000000000".getBytes(StandardCharsets.US_ASCII);
 
 	private static final String GRANTED = "\"granted: ";
 
@@ -205,11 +210,14 @@ class RandomFaultsTests {
 	}
 
 	/**
-	 * Half of the JVMs know nothing of the others.
+	 * Half of the JVMs know nothing of the other half. Tokens follow the server's clock,
+	 * so the other half's are put ahead of the time.
 	 */
 	@Test
 	void aLockThatDoesNotExcludeIsFound() {
-		try (Server server = RedisServers.start(Variant.SERVER)) {
+		try (Server server = RedisServers.start(Variant.SERVER); Jedis admin = server.admin()) {
+			KeyNames names = new KeyNames("other");
+			Survivor.KEYS.forEach((key) -> admin.set(names.fence(key), AHEAD_OF_THE_TIME));
 			for (int number = 0; number < JVMS; number++) {
 				start(number, String.valueOf(server.port()), (number < JVMS / 2) ? "one" : "other");
 			}

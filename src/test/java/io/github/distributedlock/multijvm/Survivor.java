@@ -50,7 +50,7 @@ final class Survivor {
 	/** What it prints, and when, if it was given a lock that had been lost before. */
 	static final String LOST_BEFORE = "lost before it was handed out at ";
 
-	private static final List<String> KEYS = List.of("a", "b", "c", "d");
+	static final List<String> KEYS = List.of("a", "b", "c", "d");
 
 	private static final int MOST_KEYS = 3;
 
