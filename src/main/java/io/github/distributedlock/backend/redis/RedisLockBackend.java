@@ -116,7 +116,7 @@ public final class RedisLockBackend implements LockBackend {
 	 * {@link #disconnect()}, to the next {@link #disconnect()}.
 	 */
 	private record Wiring(OwnConnections connections, AtomicitySelector selector,
-			NotificationSubscriptions subscriptions, Map<String, Listening> listening) {
+			NotificationSubscriptions subscriptions) {
 
 		private void close() {
 			this.subscriptions.close();
@@ -136,10 +136,8 @@ public final class RedisLockBackend implements LockBackend {
 				this.settings.signals() != Signals.NONE, this.settings.signals() == Signals.PUBSUB,
 				this.settings.commandTimeout(), this.nanoTime);
 		connections.onSwitch(subscriptions::move);
-		Wiring wiring = new Wiring(connections, selector, subscriptions, new ConcurrentHashMap<>());
-		this.listeners
-			.forEach((instance, listener) -> wiring.listening.put(instance, subscriptions.listen(instance, listener)));
-		return wiring;
+		this.listeners.forEach(subscriptions::listen);
+		return new Wiring(connections, selector, subscriptions);
 	}
 
 	private Wiring wiring() {
@@ -445,36 +443,29 @@ public final class RedisLockBackend implements LockBackend {
 	@Override
 	public Listening listen(String instance, ReleaseListener listener) {
 		synchronized (this) {
-			Wiring wiring = wiring();
-			wiring.listening().put(instance, wiring.subscriptions().listen(instance, listener));
+			wiring().subscriptions().listen(instance, listener);
 			this.listeners.put(instance, listener);
 		}
 		return new Listening() {
 
 			@Override
 			public boolean hears() {
-				Listening now = now();
-				return now != null && now.hears();
+				Wiring now = RedisLockBackend.this.wiring;
+				return now != null && now.subscriptions().hears(instance);
 			}
 
 			@Override
 			public boolean isKnown() {
-				Listening now = now();
-				return now != null && now.isKnown();
-			}
-
-			private @Nullable Listening now() {
-				Wiring wiring = RedisLockBackend.this.wiring;
-				return (wiring != null) ? wiring.listening().get(instance) : null;
+				Wiring now = RedisLockBackend.this.wiring;
+				return now != null && now.subscriptions().isKnown(instance);
 			}
 
 			@Override
 			public void close() {
 				RedisLockBackend.this.listeners.remove(instance, listener);
-				Wiring wiring = RedisLockBackend.this.wiring;
-				Listening now = (wiring != null) ? wiring.listening().remove(instance) : null;
+				Wiring now = RedisLockBackend.this.wiring;
 				if (now != null) {
-					now.close();
+					now.subscriptions().end(instance);
 				}
 			}
 
@@ -492,10 +483,12 @@ public final class RedisLockBackend implements LockBackend {
 
 	@Override
 	public void disconnect() {
-		Wiring left;
+		Wiring left = null;
 		synchronized (this) {
-			left = this.closed ? null : this.wiring;
-			this.wiring = this.closed ? this.wiring : null;
+			if (!this.closed) {
+				left = this.wiring;
+				this.wiring = null;
+			}
 		}
 		if (left != null) {
 			left.close();

@@ -8,11 +8,9 @@ import java.util.concurrent.TimeoutException;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.locks.LockSupport;
-import java.util.function.Consumer;
 import java.util.function.LongSupplier;
 
 import io.github.distributedlock.LockBackendException;
-import io.github.distributedlock.backend.LockBackend.Listening;
 import io.github.distributedlock.backend.ReleaseListener;
 import io.github.distributedlock.backend.ReleaseNotification;
 import io.github.distributedlock.backend.redis.internal.Command.Verb;
@@ -50,7 +48,7 @@ import org.slf4j.LoggerFactory;
  * that was dropped silently, and begins anew after 5 seconds, during which locks would be
  * reserved in vain.
  */
-final class NotificationSubscription implements Listening, SignalConnector.Listener {
+final class NotificationSubscription implements SignalConnector.Listener {
 
 	private static final Logger logger = LoggerFactory.getLogger(NotificationSubscription.class);
 
@@ -75,8 +73,6 @@ final class NotificationSubscription implements Listening, SignalConnector.Liste
 	private final boolean required;
 
 	private final ReleaseListener listener;
-
-	private final Consumer<NotificationSubscription> onClose;
 
 	private final LongSupplier nanoTime;
 
@@ -112,14 +108,13 @@ final class NotificationSubscription implements Listening, SignalConnector.Liste
 	private long pause;
 
 	NotificationSubscription(SignalConnector connector, String channel, Pulse pulse, Duration timeout, boolean required,
-			ReleaseListener listener, Consumer<NotificationSubscription> onClose, LongSupplier nanoTime) {
+			ReleaseListener listener, LongSupplier nanoTime) {
 		this.connector = connector;
 		this.channel = channel;
 		this.pulse = pulse;
 		this.timeout = timeout;
 		this.required = required;
 		this.listener = listener;
-		this.onClose = onClose;
 		this.nanoTime = nanoTime;
 	}
 
@@ -150,13 +145,11 @@ final class NotificationSubscription implements Listening, SignalConnector.Liste
 		}
 	}
 
-	@Override
-	public boolean hears() {
+	boolean hears() {
 		return this.heard && !this.closed;
 	}
 
-	@Override
-	public boolean isKnown() {
+	boolean isKnown() {
 		return this.first.isDone();
 	}
 
@@ -405,8 +398,7 @@ final class NotificationSubscription implements Listening, SignalConnector.Liste
 
 	// A client must not be ended before the subscription: in Lettuce, a connection that
 	// is being opened meanwhile would wait for ever.
-	@Override
-	public void close() {
+	void close() {
 		this.closed = true;
 		drop();
 		Thread thread = thread();
@@ -414,7 +406,6 @@ final class NotificationSubscription implements Listening, SignalConnector.Liste
 			end(thread, this.timeout);
 		}
 		this.first.complete(false);
-		this.onClose.accept(this);
 	}
 
 	/**

@@ -6,7 +6,6 @@ import java.util.concurrent.ConcurrentHashMap;
 import java.util.function.LongSupplier;
 
 import io.github.distributedlock.LockBackendException;
-import io.github.distributedlock.backend.LockBackend.Listening;
 import io.github.distributedlock.backend.ReleaseListener;
 
 /**
@@ -45,20 +44,45 @@ public final class NotificationSubscriptions {
 		this.nanoTime = nanoTime;
 	}
 
-	public Listening listen(String instance, ReleaseListener listener) {
+	public void listen(String instance, ReleaseListener listener) {
 		if (!this.subscribes) {
-			return Listening.DEAF;
+			return;
 		}
 		String channel = this.channels + instance;
 		Pulse pulse = new Pulse(this.connections.shared().commands(), this.connections.cluster(), channel,
 				this.nanoTime);
 		NotificationSubscription subscription = new NotificationSubscription(this.connections.signals(), channel, pulse,
-				this.timeout, this.required, listener, (closed) -> this.subscriptions.remove(instance, closed),
-				this.nanoTime);
+				this.timeout, this.required, listener, this.nanoTime);
 		if (this.subscriptions.putIfAbsent(instance, subscription) != null) {
 			throw new IllegalStateException("A listener for the instance '" + instance + "' exists already");
 		}
-		return subscription;
+	}
+
+	/**
+	 * Returns whether notifications for an instance that listens arrive.
+	 */
+	public boolean hears(String instance) {
+		NotificationSubscription subscription = this.subscriptions.get(instance);
+		return subscription != null && subscription.hears();
+	}
+
+	/**
+	 * Returns whether it is known if notifications for an instance arrive.
+	 */
+	public boolean isKnown(String instance) {
+		NotificationSubscription subscription = this.subscriptions.get(instance);
+		return !this.subscribes || (subscription != null && subscription.isKnown());
+	}
+
+	/**
+	 * Ends the subscription of an instance.
+	 */
+	public void end(String instance) {
+		NotificationSubscription subscription = this.subscriptions.get(instance);
+		if (subscription != null) {
+			subscription.close();
+			this.subscriptions.remove(instance, subscription);
+		}
 	}
 
 	/**
@@ -108,7 +132,7 @@ public final class NotificationSubscriptions {
 	}
 
 	public void close() {
-		this.subscriptions.values().forEach(NotificationSubscription::close);
+		this.subscriptions.keySet().forEach(this::end);
 	}
 
 }

@@ -45,8 +45,7 @@ class NotificationSubscriptionEndTests {
 	private NotificationSubscription begin(Duration timeout) {
 		NotificationSubscription subscription = new NotificationSubscription(new Connecting(), "lock-wake:b",
 				new Pulse(new Unused(), false, "lock-wake:b", System::nanoTime), timeout, false, new Ear(),
-				(closed) -> {
-				}, System::nanoTime);
+				System::nanoTime);
 		new Thread(() -> {
 			try {
 				subscription.ensureBegun(new byte[0]);

@@ -113,8 +113,7 @@ class ResubscriptionReportsTests {
 			Connection connection = new Connection();
 			this.opened.add(connection);
 			return connection;
-		}, "lock-wake:b", pulse, timeout, false, this.ear, (closed) -> {
-		}, this::now);
+		}, "lock-wake:b", pulse, timeout, false, this.ear, this::now);
 	}
 
 	private long now() {
