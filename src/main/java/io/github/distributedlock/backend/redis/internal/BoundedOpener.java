@@ -91,34 +91,23 @@ final class BoundedOpener {
 
 	// If the process can have no more threads, the waiting thread runs the task.
 	private static <C> CompletableFuture<C> begin(Supplier<C> action) {
-		CompletableFuture<C> result = new CompletableFuture<>();
-		Runnable task = () -> {
-			try {
-				result.complete(action.get());
-			}
-			catch (RuntimeException | Error ex) {
-				result.completeExceptionally(ex);
-			}
-		};
 		try {
-			threads.execute(task);
+			return CompletableFuture.supplyAsync(action, threads);
 		}
 		catch (OutOfMemoryError noThread) {
-			task.run();
+			return CompletableFuture.supplyAsync(action, Runnable::run);
 		}
-		return result;
 	}
 
 	/**
 	 * Ends a client, and waits for the end for 5 s at most.
 	 */
 	static void end(Runnable end) {
-		CompletableFuture<Boolean> ending = begin(() -> {
-			end.run();
-			return true;
-		});
 		try {
-			Uninterrupted.get(ending, LONGEST_END.toNanos());
+			Uninterrupted.get(begin(() -> {
+				end.run();
+				return true;
+			}), LONGEST_END.toNanos());
 		}
 		catch (ExecutionException | TimeoutException ex) {
 			LoggerFactory.getLogger(BoundedOpener.class).debug("The client has not ended yet", ex);

@@ -107,11 +107,6 @@ final class ClusterLane implements Lane, Link {
 	}
 
 	@Override
-	public boolean isCluster() {
-		return true;
-	}
-
-	@Override
 	public @Nullable Object exchange(Command command) {
 		long begin = System.nanoTime();
 		String node = node(KeyNames.slot(command.key()));

@@ -171,7 +171,7 @@ final class JedisClient implements SignalConnector {
 			last.customize(builder.connectionTimeoutMillis(millis).socketTimeoutMillis(millis));
 			settings.set(builder);
 		});
-		JedisConnectionFactory unused = factory.apply(DerivedSettings.override(JedisClientConfiguration.class,
+		JedisConnectionFactory unused = factory.apply(OwnConnections.override(JedisClientConfiguration.class,
 				this.application.getClientConfiguration(), Map.of("getConnectTimeout", timeout, "getReadTimeout",
 						timeout, "getCustomizer", customizer, "getClientConfigCustomizer", customizer)));
 		unused.setEarlyStartup(false);

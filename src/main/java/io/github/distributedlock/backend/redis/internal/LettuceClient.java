@@ -295,7 +295,7 @@ final class LettuceClient implements SignalConnector {
 				.orElseGet(() -> options(ClientOptions.create())));
 		UnaryOperator<Object> resources = (application) -> Optional
 			.of(((Optional<?>) application).map(ClientResources.class::cast).orElseGet(this::resources));
-		return DerivedSettings.override(LettuceClientConfiguration.class, this.application.getClientConfiguration(),
+		return OwnConnections.override(LettuceClientConfiguration.class, this.application.getClientConfiguration(),
 				Map.of("getCommandTimeout", (ignored) -> BoundedOpener.time(this.timeout), "getClientOptions", options,
 						"getClientResources", resources, "getRedisCredentialsProviderFactory", provider, "getReadFrom",
 						(ignored) -> Optional.empty(), "getShutdownQuietPeriod", (ignored) -> Duration.ZERO));

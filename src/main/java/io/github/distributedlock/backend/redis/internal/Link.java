@@ -44,13 +44,6 @@ public interface Link {
 	@Nullable Object exchange(Command command);
 
 	/**
-	 * Returns whether the link leads to a cluster, where a script must keep to one slot.
-	 */
-	default boolean isCluster() {
-		return false;
-	}
-
-	/**
 	 * Sends a command whose reply is a number.
 	 * @return the reply
 	 */

@@ -42,6 +42,8 @@ final class Opening<T> {
 	/** The time for the first opening of a backend. */
 	static final Duration FIRST = Duration.ofSeconds(5);
 
+	private static final Executor THREADS = DaemonThreads.each("distributed-lock-open");
+
 	private final Executor threads;
 
 	private final Supplier<T> opener;
@@ -79,7 +81,7 @@ final class Opening<T> {
 	 * @param first how long the very first opening may take, if longer than the timeout
 	 */
 	Opening(Supplier<T> opener, Duration timeout, Duration first) {
-		this(opener, timeout, first, 1, System::nanoTime, threads());
+		this(opener, timeout, first, 1, System::nanoTime, THREADS);
 	}
 
 	Opening(Supplier<T> opener, Duration timeout, Duration first, int most, LongSupplier nanoTime, Executor threads) {
@@ -91,16 +93,12 @@ final class Opening<T> {
 		this.threads = threads;
 	}
 
-	private static Executor threads() {
-		return DaemonThreads.each("distributed-lock-open");
-	}
-
 	/**
 	 * Creates an object that opens a connection, with further attempts as described
 	 * above.
 	 */
 	static <T> Opening<T> repeated(Supplier<T> opener, Duration timeout) {
-		return new Opening<>(opener, timeout, Duration.ZERO, MOST_REPEATED, System::nanoTime, threads());
+		return new Opening<>(opener, timeout, Duration.ZERO, MOST_REPEATED, System::nanoTime, THREADS);
 	}
 
 	/**

@@ -1,11 +1,16 @@
 package io.github.distributedlock.backend.redis.internal;
 
+import java.lang.reflect.Proxy;
 import java.time.Duration;
+import java.util.Map;
 import java.util.function.IntFunction;
 import java.util.function.Supplier;
+import java.util.function.UnaryOperator;
 
 import io.github.distributedlock.LockBackendException;
 import org.jspecify.annotations.Nullable;
+
+import org.springframework.aop.support.AopUtils;
 
 /**
  * The connections of a backend: to the application's Redis, with the application's
@@ -30,6 +35,22 @@ public record OwnConnections(Lanes shared, @Nullable Lanes exclusive, SignalConn
 
 	static LockBackendException refusal(String reason, String remedy) {
 		return LockBackendException.of("Locks have connections of their own, and " + reason).remedy(remedy).build();
+	}
+
+	/**
+	 * Overrides some answers of the application's client configuration, by a proxy, since
+	 * the methods of the interface differ between the versions of Spring Data.
+	 * @param type the interface of the configuration
+	 * @param application the configuration of the application
+	 * @param answers functions of the answers of the application's configuration, by the
+	 * name of the method
+	 * @param <C> the type of the configuration
+	 * @return the configuration to derive with
+	 */
+	static <C> C override(Class<C> type, C application, Map<String, UnaryOperator<Object>> answers) {
+		return type.cast(Proxy.newProxyInstance(type.getClassLoader(), new Class<?>[] { type },
+				(self, method, arguments) -> answers.getOrDefault(method.getName(), UnaryOperator.identity())
+					.apply(AopUtils.invokeJoinpointUsingReflection(application, method, arguments))));
 	}
 
 	/**

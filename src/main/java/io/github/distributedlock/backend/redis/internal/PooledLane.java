@@ -33,6 +33,8 @@ import org.springframework.dao.DataAccessException;
  */
 final class PooledLane<L extends PooledLane.Pooled> implements Lane, Combiner.Wires<L> {
 
+	private static final Executor CLOSERS = DaemonThreads.each("distributed-lock-close");
+
 	private final Executor closers;
 
 	private final Deque<L> idle = new ConcurrentLinkedDeque<>();
@@ -52,7 +54,7 @@ final class PooledLane<L extends PooledLane.Pooled> implements Lane, Combiner.Wi
 	private volatile boolean closed;
 
 	PooledLane(Supplier<L> opener, int most, Duration timeout) {
-		this(opener, most, timeout, closers());
+		this(opener, most, timeout, CLOSERS);
 	}
 
 	PooledLane(Supplier<L> opener, int most, Duration timeout, Executor closers) {
@@ -62,10 +64,6 @@ final class PooledLane<L extends PooledLane.Pooled> implements Lane, Combiner.Wi
 		this.timeoutNanos = timeout.toNanos();
 		this.opening = Opening.repeated(this::open, timeout);
 		this.closers = closers;
-	}
-
-	private static Executor closers() {
-		return DaemonThreads.each("distributed-lock-close");
 	}
 
 	@Override
