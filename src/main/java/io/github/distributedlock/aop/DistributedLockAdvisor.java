@@ -105,7 +105,7 @@ public final class DistributedLockAdvisor implements PointcutAdvisor, Ordered {
 	 * @return the listener, without state
 	 */
 	public static TransactionExecutionListener commitGuard() {
-		return new CommitGuard();
+		return new RunningCall.CommitGuard();
 	}
 
 	private Pointcut pointcut(Predicate<LockDefinition> condition) {

@@ -4,6 +4,9 @@ import io.github.distributedlock.LockHandle;
 import io.github.distributedlock.internal.LossOutcome;
 import org.jspecify.annotations.Nullable;
 
+import org.springframework.transaction.TransactionExecution;
+import org.springframework.transaction.TransactionExecutionListener;
+
 /**
  * A method that runs on the calling thread. A loss of the lock concerns the method until
  * the method ends: the loss may interrupt the method, or forbid transactions inside of
@@ -127,6 +130,27 @@ final class RunningCall implements AutoCloseable {
 				this.outer.interruptPending = false;
 			}
 		}
+	}
+
+	/**
+	 * Lets no transaction commit inside a method whose lock was lost, if the annotation
+	 * says {@link io.github.distributedlock.annotation.OnLost#THROW}: the commit fails
+	 * with {@link io.github.distributedlock.LockLostException}, and the transaction is
+	 * rolled back. The auto-configuration registers the guard with each transaction
+	 * manager that is a bean.
+	 * <p>
+	 * The guard checks the lock right before the commit, after all synchronizations.
+	 * Releasing a savepoint is no commit yet, and passes.
+	 */
+	static final class CommitGuard implements TransactionExecutionListener {
+
+		@Override
+		public void beforeCommit(TransactionExecution transaction) {
+			if (transaction.isNewTransaction()) {
+				checkCommit();
+			}
+		}
+
 	}
 
 }

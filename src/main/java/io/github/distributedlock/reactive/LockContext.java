@@ -7,6 +7,7 @@ import java.util.Optional;
 import java.util.function.Supplier;
 
 import io.github.distributedlock.LockHandle;
+import io.github.distributedlock.LockedCall;
 import io.github.distributedlock.internal.Binding;
 import org.jspecify.annotations.Nullable;
 import reactor.util.context.Context;
@@ -73,7 +74,7 @@ public final class LockContext {
 	 * than the call of the method: where the method's result is subscribed to, the thread
 	 * may also run parts of other chains.
 	 */
-	static @Nullable Object call(ContextView context, MethodCall method) throws Throwable {
+	static @Nullable Object call(ContextView context, LockedCall<@Nullable Object, Throwable> method) throws Throwable {
 		List<LockHandle> handles = handles(context);
 		Collections.reverse(handles);
 		List<Binding> bindings = handles.stream().map(Binding::bind).toList();
@@ -90,15 +91,6 @@ public final class LockContext {
 		List<LockHandle> handles = new ArrayList<>(context.<List<LockHandle>>getOrEmpty(HELD).orElse(List.of()));
 		handles.removeIf(LockHandle::isClosed);
 		return handles;
-	}
-
-	/**
-	 * Calls a method, or its fallback.
-	 */
-	interface MethodCall {
-
-		@Nullable Object call() throws Throwable;
-
 	}
 
 }

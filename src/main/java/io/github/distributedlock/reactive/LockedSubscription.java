@@ -11,6 +11,7 @@ import io.github.distributedlock.LockBackendException;
 import io.github.distributedlock.LockException;
 import io.github.distributedlock.LockHandle;
 import io.github.distributedlock.LockNotAcquiredException;
+import io.github.distributedlock.LockedCall;
 import io.github.distributedlock.annotation.OnLost;
 import io.github.distributedlock.internal.LossOutcome;
 import io.github.distributedlock.internal.Requests;
@@ -172,7 +173,7 @@ final class LockedSubscription implements CoreSubscriber<Object>, Subscription {
 		}
 	}
 
-	private void subscribe(LockContext.MethodCall method) {
+	private void subscribe(LockedCall<@Nullable Object, Throwable> method) {
 		if (this.state.get() == State.RUNNING) {
 			// The context is there already. But Reactor restores thread-locals where a
 			// context is written.
@@ -180,7 +181,7 @@ final class LockedSubscription implements CoreSubscriber<Object>, Subscription {
 		}
 	}
 
-	private Publisher<Object> call(LockContext.MethodCall method) {
+	private Publisher<Object> call(LockedCall<@Nullable Object, Throwable> method) {
 		try {
 			return this.type.toPublisher(
 					Objects.requireNonNull(method.call(), () -> this.invocation + ": the method has returned null"));

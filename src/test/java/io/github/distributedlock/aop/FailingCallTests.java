@@ -41,7 +41,7 @@ class FailingCallTests extends AdvisedFixture<FailingCallTests.Service> {
 	@BeforeEach
 	void start() {
 		RecordingTransactionManager manager = new RecordingTransactionManager(this.events);
-		manager.addListener(new CommitGuard());
+		manager.addListener(DistributedLockAdvisor.commitGuard());
 		this.transaction = new TransactionTemplate(manager);
 	}
 

@@ -38,7 +38,8 @@ import org.springframework.boot.actuate.endpoint.annotation.ReadOperation;
  * endpoint.
  */
 @Endpoint(id = "distributedlocks", defaultAccess = Access.READ_ONLY)
-@RegisterReflectionForBinding({ LocksDescriptor.class, KeyDescriptor.class, ForcedReleaseDescriptor.class })
+@RegisterReflectionForBinding({ LocksDescriptor.class, KeyDescriptor.class,
+		DistributedLocksEndpoint.ForcedRelease.class })
 public final class DistributedLocksEndpoint {
 
 	private static final Logger logger = LoggerFactory.getLogger(DistributedLocksEndpoint.class);
@@ -119,14 +120,14 @@ public final class DistributedLocksEndpoint {
 	 * Releases a key by force.
 	 * @param showsValues whether values are shown
 	 */
-	ForcedReleaseDescriptor forceRelease(String key, String owner, boolean showsValues) {
+	ForcedRelease forceRelease(String key, String owner, boolean showsValues) {
 		if (owner.equals(SanitizableData.SANITIZED_VALUE)) {
 			throw refusal("The owner " + owner
 					+ " is hidden. Set management.endpoint.distributedlocks.show-values=when-authorized, and name the"
 					+ " owner that the endpoint shows then", null);
 		}
 		boolean released = valid(() -> this.admin.forceRelease(key, owner));
-		return new ForcedReleaseDescriptor(released, released ? null : describeKey(key, showsValues));
+		return new ForcedRelease(released, released ? null : describeKey(key, showsValues));
 	}
 
 	/**
@@ -181,6 +182,16 @@ public final class DistributedLocksEndpoint {
 
 	private static InvalidEndpointRequestException refusal(String message, @Nullable Throwable cause) {
 		return new InvalidEndpointRequestException(message, message, cause);
+	}
+
+	/**
+	 * The answer to a release by force.
+	 *
+	 * @param released whether the named owner had the key until now; {@code false} if
+	 * nothing was changed
+	 * @param now the key after a release that changed nothing, {@code null} otherwise
+	 */
+	record ForcedRelease(boolean released, @Nullable KeyDescriptor now) implements OperationResponseBody {
 	}
 
 }

@@ -79,7 +79,7 @@ public final class DistributedLocksWebExtension {
 	@DeleteOperation
 	public WebEndpointResponse<Object> forceRelease(SecurityContext securityContext, String key, String owner) {
 		return answer(securityContext, (showsValues) -> {
-			ForcedReleaseDescriptor done = this.endpoint.forceRelease(key, owner, showsValues);
+			DistributedLocksEndpoint.ForcedRelease done = this.endpoint.forceRelease(key, owner, showsValues);
 			return new WebEndpointResponse<>(done, done.released() ? WebEndpointResponse.STATUS_OK : CONFLICT);
 		}, this.endpoint::releaseError);
 	}
