@@ -10,6 +10,7 @@ import java.util.stream.Stream;
 
 import io.github.distributedlock.LockBackendException;
 import io.github.distributedlock.backend.redis.internal.Lane;
+import io.github.distributedlock.backend.redis.internal.Lanes;
 import io.github.distributedlock.backend.redis.internal.Link;
 import io.github.distributedlock.backend.redis.internal.OwnConnections;
 import io.github.distributedlock.backend.redis.internal.RedisFailures;
@@ -111,7 +112,7 @@ final class AtomicitySelector {
 	 * @param <T> the type of the answer
 	 * @return the answer
 	 */
-	<T> @Nullable T run(Function<Steps, Lane> lane, BiFunction<Steps, Link, @Nullable T> step) {
+	<T> @Nullable T run(Function<Lanes, Lane> lane, BiFunction<Steps, Link, @Nullable T> step) {
 		Steps steps = get();
 		try {
 			return run(steps, lane, step);
@@ -127,7 +128,7 @@ final class AtomicitySelector {
 
 	// A step that was carried out in part may be repeated, as after a lost answer. But
 	// whatever becomes of the repetition, the first attempt remains carried out in part.
-	private <T> @Nullable T runAgain(Steps refused, RuntimeException refusal, Function<Steps, Lane> lane,
+	private <T> @Nullable T runAgain(Steps refused, RuntimeException refusal, Function<Lanes, Lane> lane,
 			BiFunction<Steps, Link, @Nullable T> step) {
 		try {
 			if (areOthers(refused)) {
@@ -140,9 +141,8 @@ final class AtomicitySelector {
 		throw refusal;
 	}
 
-	private static <T> @Nullable T run(Steps steps, Function<Steps, Lane> lane,
-			BiFunction<Steps, Link, @Nullable T> step) {
-		return lane.apply(steps).run((link) -> {
+	private <T> @Nullable T run(Steps steps, Function<Lanes, Lane> lane, BiFunction<Steps, Link, @Nullable T> step) {
+		return lane.apply(lanes(steps)).run((link) -> {
 			try {
 				return step.apply(steps, link);
 			}
@@ -160,6 +160,10 @@ final class AtomicitySelector {
 				}
 			}
 		});
+	}
+
+	private Lanes lanes(Steps steps) {
+		return this.connections.lanes(steps.atomicity() == Atomicity.TRANSACTION);
 	}
 
 	private boolean areOthers(Steps refused) {
@@ -202,7 +206,7 @@ final class AtomicitySelector {
 		this.chosen = found;
 		if (found != before) {
 			log(found, before, probe.server());
-			warmUp(found.lanes().commands());
+			warmUp(lanes(found).commands());
 		}
 		return found;
 	}

@@ -1,7 +1,6 @@
 package io.github.distributedlock.backend.redis;
 
 import java.util.List;
-import java.util.Objects;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.ReentrantLock;
 import java.util.stream.Stream;
@@ -9,9 +8,7 @@ import java.util.stream.Stream;
 import io.github.distributedlock.backend.redis.internal.Command;
 import io.github.distributedlock.backend.redis.internal.Command.Verb;
 import io.github.distributedlock.backend.redis.internal.KeyNames;
-import io.github.distributedlock.backend.redis.internal.Lanes;
 import io.github.distributedlock.backend.redis.internal.Link;
-import io.github.distributedlock.backend.redis.internal.OwnConnections;
 import io.github.distributedlock.backend.redis.internal.RedisRefusal;
 import org.jspecify.annotations.Nullable;
 
@@ -53,13 +50,6 @@ interface CompareAndSet {
 
 	default String description() {
 		return atomicity().text();
-	}
-
-	/**
-	 * Returns the connections that this way needs.
-	 */
-	default Lanes lanes(OwnConnections connections) {
-		return connections.shared();
 	}
 
 	/**
@@ -159,12 +149,6 @@ interface CompareAndSet {
 		@Override
 		public Atomicity atomicity() {
 			return Atomicity.TRANSACTION;
-		}
-
-		// Exclusive connections exist wherever a transaction is possible.
-		@Override
-		public Lanes lanes(OwnConnections connections) {
-			return Objects.requireNonNullElse(connections.exclusive(), connections.shared());
 		}
 
 		@Override

@@ -15,7 +15,6 @@ import io.github.distributedlock.backend.LockBackend.Renewal;
 import io.github.distributedlock.backend.Waiter;
 import io.github.distributedlock.backend.redis.Signals;
 import io.github.distributedlock.backend.redis.internal.KeyNames;
-import io.github.distributedlock.backend.redis.internal.Lanes;
 import io.github.distributedlock.backend.redis.internal.Link;
 import io.github.distributedlock.backend.redis.internal.LockCodec;
 import io.github.distributedlock.backend.redis.internal.OwnConnections;
@@ -76,11 +75,8 @@ final class LuaSteps implements Steps {
 
 	private final KeyNames names;
 
-	private final Lanes lanes;
-
 	LuaSteps(OwnConnections connections, RedisLockSettings settings) {
 		this.names = new KeyNames(settings.prefix());
-		this.lanes = connections.shared();
 		boolean publishes = settings.signals() != Signals.NONE;
 		this.channels = KeyNames.bytes(publishes ? this.names.channels() : "");
 		this.skipsDeaf = KeyNames.number((publishes && !connections.cluster()) ? 1 : 0);
@@ -91,11 +87,6 @@ final class LuaSteps implements Steps {
 	@Override
 	public Atomicity atomicity() {
 		return Atomicity.LUA;
-	}
-
-	@Override
-	public Lanes lanes() {
-		return this.lanes;
 	}
 
 	@Override
@@ -111,13 +102,13 @@ final class LuaSteps implements Steps {
 	@Override
 	public void probe(Link link, String key) {
 		byte[] lock = this.names.lock(key);
-		Object[] all = { lock, this.names.waiters(key), this.names.liveness(key), this.names.fence(key) };
+		Object[] all = { lock, this.names.waiters(key), this.names.liveness(key), this.names.fence(key),
+				this.names.claims(key) };
 		LuaScript trial = new LuaScript("trial");
 		trial.run(link, all.length, all);
 		trial.runInFull(link, all.length, all);
 		Values.setIfPresent(link, lock, "", 1);
 		Values.get(link, lock);
-		new LuaScript("trial-claims").run(link, 1, this.names.claims(key));
 		renew(link,
 				Stream.of("a", "b")
 					.map((slot) -> new Renewal(key + slot, key, Duration.ofMillis(1), LockMode.EXCLUSIVE))

@@ -18,7 +18,6 @@ import io.github.distributedlock.backend.Waiter;
 import io.github.distributedlock.backend.redis.internal.Command;
 import io.github.distributedlock.backend.redis.internal.Command.Verb;
 import io.github.distributedlock.backend.redis.internal.KeyNames;
-import io.github.distributedlock.backend.redis.internal.Lanes;
 import io.github.distributedlock.backend.redis.internal.Link;
 import io.github.distributedlock.backend.redis.internal.LockCodec;
 import io.github.distributedlock.backend.redis.internal.OwnConnections;
@@ -47,8 +46,6 @@ class PlainSteps implements Steps {
 
 	private final CompareAndSet compareAndSet;
 
-	private final Lanes lanes;
-
 	private final KeyNames names;
 
 	private final Duration timeout;
@@ -67,7 +64,6 @@ class PlainSteps implements Steps {
 	PlainSteps(CompareAndSet compareAndSet, OwnConnections connections, RedisLockSettings settings,
 			UnansweredRenewals unanswered) {
 		this.compareAndSet = compareAndSet;
-		this.lanes = compareAndSet.lanes(connections);
 		this.names = new KeyNames(settings.prefix());
 		this.timeout = settings.commandTimeout();
 		this.waiters = new WaitingList(connections, settings);
@@ -83,11 +79,6 @@ class PlainSteps implements Steps {
 	@Override
 	public String description() {
 		return this.compareAndSet.description();
-	}
-
-	@Override
-	public Lanes lanes() {
-		return this.lanes;
 	}
 
 	// The comparison comes last, since an aborted transaction does not tell the reason.

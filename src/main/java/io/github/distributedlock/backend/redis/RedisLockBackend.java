@@ -262,9 +262,8 @@ public final class RedisLockBackend implements LockBackend {
 
 	// WAIT asks replicas about the writes of the same connection, so no other thread may
 	// use the connection.
-	private Lane acquiring(Steps steps) {
-		Lanes exclusive = wiring().connections().exclusive();
-		return ((acknowledges() && exclusive != null) ? exclusive : steps.lanes()).commands();
+	private Lane acquiring(Lanes lanes) {
+		return (acknowledges() ? wiring().connections().lanes(true) : lanes).commands();
 	}
 
 	/**
@@ -352,7 +351,7 @@ public final class RedisLockBackend implements LockBackend {
 		if (renewals.isEmpty()) {
 			return List.of();
 		}
-		return run("renew", renewals.get(0).key(), renewals.size() - 1, (steps) -> steps.lanes().renewals(),
+		return run("renew", renewals.get(0).key(), renewals.size() - 1, Lanes::renewals,
 				(steps, link) -> steps.renew(link, renewals));
 	}
 
@@ -382,7 +381,7 @@ public final class RedisLockBackend implements LockBackend {
 		if (keys.size() <= 1 || largestRelease() == 1) {
 			return LockBackend.super.releaseAll(keys, owner);
 		}
-		return run("release", keys.get(0), keys.size() - 1, (steps) -> steps.lanes().commands(),
+		return run("release", keys.get(0), keys.size() - 1, Lanes::commands,
 				(steps, link) -> steps.releaseAll(link, keys, owner));
 	}
 
@@ -403,7 +402,7 @@ public final class RedisLockBackend implements LockBackend {
 	}
 
 	private <T> T run(String what, String key, BiFunction<Steps, Link, @Nullable T> step) {
-		return run(what, key, 0, (steps) -> steps.lanes().commands(), step);
+		return run(what, key, 0, Lanes::commands, step);
 	}
 
 	/**
@@ -413,7 +412,7 @@ public final class RedisLockBackend implements LockBackend {
 	 * @param key the first of the users' keys
 	 * @param others how many more there are
 	 */
-	private <T> T run(String what, String key, int others, Function<Steps, Lane> lane,
+	private <T> T run(String what, String key, int others, Function<Lanes, Lane> lane,
 			BiFunction<Steps, Link, @Nullable T> step) {
 		try {
 			T answer = wiring().selector().run(lane, step);

@@ -12,7 +12,6 @@ import io.github.distributedlock.backend.LockBackend.HandOverResult;
 import io.github.distributedlock.backend.LockBackend.Renewal;
 import io.github.distributedlock.backend.LockFeature;
 import io.github.distributedlock.backend.Waiter;
-import io.github.distributedlock.backend.redis.internal.Lanes;
 import io.github.distributedlock.backend.redis.internal.Link;
 import org.jspecify.annotations.Nullable;
 
@@ -35,11 +34,6 @@ interface Steps {
 	default String description() {
 		return atomicity().text();
 	}
-
-	/**
-	 * Returns the connections that the steps need.
-	 */
-	Lanes lanes();
 
 	/**
 	 * Sends each command of the steps except notifications, without an effect. Fails if

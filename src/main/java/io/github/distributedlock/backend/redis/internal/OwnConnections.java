@@ -54,6 +54,15 @@ public record OwnConnections(Lanes shared, @Nullable Lanes exclusive, SignalConn
 	}
 
 	/**
+	 * Returns the lanes for steps.
+	 * @param alone whether the steps need a connection of their own, as no steps in a
+	 * cluster do
+	 */
+	public Lanes lanes(boolean alone) {
+		return (alone && this.exclusive != null) ? this.exclusive : this.shared;
+	}
+
+	/**
 	 * Returns whether the server is a cluster, which may have several masters.
 	 */
 	public boolean cluster() {
