@@ -5,7 +5,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Queue;
 import java.util.concurrent.ConcurrentLinkedQueue;
-import java.util.concurrent.atomic.AtomicInteger;
+import java.util.concurrent.Semaphore;
 import java.util.concurrent.atomic.AtomicReference;
 import java.util.concurrent.locks.LockSupport;
 import java.util.function.Function;
@@ -59,7 +59,7 @@ final class Combiner<W extends Combiner.Wire> implements Lane, Link {
 
 	private final Queue<Call> waiting = new ConcurrentLinkedQueue<>();
 
-	private final AtomicInteger free;
+	private final Semaphore free;
 
 	private final Wires<W> wires;
 
@@ -73,7 +73,7 @@ final class Combiner<W extends Combiner.Wire> implements Lane, Link {
 
 	Combiner(Wires<W> wires, int most, Duration timeout, LongSupplier nanoTime) {
 		this.wires = wires;
-		this.free = new AtomicInteger(most);
+		this.free = new Semaphore(most);
 		this.timeoutNanos = timeout.toNanos();
 		this.nanoTime = nanoTime;
 	}
@@ -87,7 +87,7 @@ final class Combiner<W extends Combiner.Wire> implements Lane, Link {
 	public @Nullable Object exchange(Command command) {
 		return Lane.withoutInterrupt(() -> {
 			Call call = new Call(command, this.nanoTime.getAsLong() + this.timeoutNanos);
-			if (this.waiting.isEmpty() && takeWire()) {
+			if (this.waiting.isEmpty() && this.free.tryAcquire()) {
 				call.take();
 				lead(call);
 			}
@@ -105,7 +105,7 @@ final class Combiner<W extends Combiner.Wire> implements Lane, Link {
 			while (!call.isOver()) {
 				interrupted |= Thread.interrupted(); // An interrupt would end every wait
 														// at once.
-				if (call.get() == Call.State.WAITING && takeWire()) {
+				if (call.get() == Call.State.WAITING && this.free.tryAcquire()) {
 					leadUnlessTaken(call);
 				}
 				else {
@@ -153,16 +153,8 @@ final class Combiner<W extends Combiner.Wire> implements Lane, Link {
 		return unsent;
 	}
 
-	private boolean takeWire() {
-		int free = this.free.get();
-		while (free > 0 && !this.free.compareAndSet(free, free - 1)) {
-			free = this.free.get();
-		}
-		return free > 0;
-	}
-
 	private void freeWire() {
-		this.free.incrementAndGet();
+		this.free.release();
 		wakeFirst();
 	}
 
@@ -244,7 +236,7 @@ final class Combiner<W extends Combiner.Wire> implements Lane, Link {
 	// A call is put into the batch before the call is taken, so that the call fails
 	// whatever ends this thread.
 	private void collect(List<Call> batch) {
-		int bytes = batch.get(0).bytes();
+		int bytes = batch.get(0).command.bytes();
 		while (batch.size() < MOST_CALLS && bytes < MOST_BYTES) {
 			Call call = this.waiting.poll();
 			if (call == null) {
@@ -252,7 +244,7 @@ final class Combiner<W extends Combiner.Wire> implements Lane, Link {
 			}
 			batch.add(call);
 			if (call.take()) {
-				bytes += call.bytes();
+				bytes += call.command.bytes();
 			}
 			else {
 				batch.remove(batch.size() - 1);
@@ -339,14 +331,6 @@ final class Combiner<W extends Combiner.Wire> implements Lane, Link {
 			super(State.WAITING);
 			this.command = command;
 			this.deadline = deadline;
-		}
-
-		private int bytes() {
-			int bytes = 0;
-			for (byte[] argument : this.command.arguments()) {
-				bytes += argument.length;
-			}
-			return bytes;
 		}
 
 		private boolean isOver() {

@@ -51,6 +51,17 @@ public record Command(Verb verb, byte[] key, byte[][] arguments, @Nullable Comma
 		return new Command(this.verb, this.key, this.arguments, next);
 	}
 
+	/**
+	 * Returns the length of all arguments.
+	 */
+	int bytes() {
+		int bytes = 0;
+		for (byte[] argument : this.arguments) {
+			bytes += argument.length;
+		}
+		return bytes;
+	}
+
 	private static byte[][] arguments(Object[] more, byte[]... first) {
 		byte[][] arguments = Arrays.copyOf(first, first.length + more.length);
 		for (int i = 0; i < more.length; i++) {

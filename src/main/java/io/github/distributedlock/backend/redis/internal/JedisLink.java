@@ -134,9 +134,7 @@ final class JedisLink extends PooledLane.Pooled implements Combiner.Wire {
 	// No timeout of a socket ends a thread that is stuck in sending, so a guard aborts
 	// the connection after two command timeouts.
 	private void guard(Command command) {
-		for (byte[] argument : command.arguments()) {
-			this.unanswered += argument.length;
-		}
+		this.unanswered += command.bytes();
 		if (this.unanswered > UNGUARDED_BYTES && this.guard == null) {
 			CompletableFuture<Void> guard = new CompletableFuture<>();
 			this.guard = guard;
