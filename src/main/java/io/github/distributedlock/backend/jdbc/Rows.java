@@ -96,12 +96,6 @@ final class Rows extends OptimisticLockBackend {
 
 	}
 
-	private interface Statement<T extends @Nullable Object> {
-
-		T run() throws SQLException;
-
-	}
-
 	/**
 	 * Runs a step.
 	 */
@@ -114,9 +108,9 @@ final class Rows extends OptimisticLockBackend {
 		}
 	}
 
-	private static <T extends @Nullable Object> T run(Statement<T> statement) {
+	private <T extends @Nullable Object> T run(Connections.Step<T> statement) {
 		try {
-			return statement.run();
+			return statement.run(this.session);
 		}
 		catch (SQLException ex) {
 			throw new Failure(ex);
@@ -127,12 +121,12 @@ final class Rows extends OptimisticLockBackend {
 	protected Read read(String key) {
 		Read read = this.known;
 		this.known = null;
-		return (read != null) ? read : run(() -> this.session.read(key));
+		return (read != null) ? read : run((session) -> session.read(key));
 	}
 
 	@Override
 	protected boolean write(String key, Read before, KeyState after) {
-		return run(() -> this.session.write(key, before, after));
+		return run((session) -> session.write(key, before, after));
 	}
 
 	@Override
@@ -145,14 +139,14 @@ final class Rows extends OptimisticLockBackend {
 	@Override
 	public AcquireResult acquire(Claim claim) {
 		boolean alone = claim.features().isEmpty();
-		return (alone && run(() -> this.session.acquire(claim))) ? AcquireResult.ACQUIRED : super.acquire(claim);
+		return (alone && run((session) -> session.acquire(claim))) ? AcquireResult.ACQUIRED : super.acquire(claim);
 	}
 
 	@Override
 	public boolean release(String key, String owner) {
 		try {
-			run(() -> {
-				this.known = this.session.releaseOrRead(key, owner);
+			run((session) -> {
+				this.known = session.releaseOrRead(key, owner);
 				return true;
 			});
 		}
@@ -164,7 +158,7 @@ final class Rows extends OptimisticLockBackend {
 
 	@Override
 	public boolean leaveToExpire(String key, String owner, Duration rest) {
-		return run(() -> this.session.leaveToExpire(key, owner, rest)) || super.leaveToExpire(key, owner, rest);
+		return run((session) -> session.leaveToExpire(key, owner, rest)) || super.leaveToExpire(key, owner, rest);
 	}
 
 	/**
@@ -175,9 +169,9 @@ final class Rows extends OptimisticLockBackend {
 	@Override
 	public List<Boolean> renew(List<Renewal> renewals) {
 		List<Renewal> alone = renewals.stream().filter((each) -> each.mode() == LockMode.EXCLUSIVE).toList();
-		run(() -> {
+		run((session) -> {
 			if (!alone.isEmpty()) {
-				this.session.renew(alone, alone.get(0).lease());
+				session.renew(alone, alone.get(0).lease());
 			}
 			return true;
 		});
@@ -194,7 +188,7 @@ final class Rows extends OptimisticLockBackend {
 
 	private List<Boolean> readOrRenew(List<Renewal> renewals) {
 		Set<String> keys = renewals.stream().map(Renewal::key).collect(Collectors.toSet());
-		Map<String, Read> reads = run(() -> this.session.readAll(keys));
+		Map<String, Read> reads = run((session) -> session.readAll(keys));
 		Map<String, Read> unchanged = new HashMap<>(reads);
 		List<Boolean> renewed = new ArrayList<>(renewals.size());
 		for (Renewal renewal : renewals) {

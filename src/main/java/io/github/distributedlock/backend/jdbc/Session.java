@@ -81,17 +81,11 @@ record Session(Connection connection, Statements sql, Supervisor supervisor, Rec
 	}
 
 	/**
-	 * A use of a prepared statement.
+	 * A use of a prepared statement, or of the rows that the statement has found.
 	 */
-	private interface Use<T> {
+	private interface Use<A, T> {
 
-		@Nullable T of(PreparedStatement statement) throws SQLException;
-
-	}
-
-	private interface Reader<T> {
-
-		@Nullable T read(ResultSet rows) throws SQLException;
+		@Nullable T of(A argument) throws SQLException;
 
 	}
 
@@ -370,15 +364,15 @@ record Session(Connection connection, Statements sql, Supervisor supervisor, Rec
 				values));
 	}
 
-	private <T> @Nullable T query(String statement, Reader<T> reader, Object... values) throws SQLException {
+	private <T> @Nullable T query(String statement, Use<ResultSet, T> reader, Object... values) throws SQLException {
 		return run(statement, (prepared) -> {
 			try (ResultSet rows = prepared.executeQuery()) {
-				return reader.read(rows);
+				return reader.of(rows);
 			}
 		}, values);
 	}
 
-	private <T> @Nullable T run(String statement, Use<T> use, Object... values) throws SQLException {
+	private <T> @Nullable T run(String statement, Use<PreparedStatement, T> use, Object... values) throws SQLException {
 		try (PreparedStatement prepared = this.connection.prepareStatement(this.supervisor.tag() + statement)) {
 			// The URL may limit the rows that MySQL's driver reads.
 			prepared.setMaxRows(0);
