@@ -446,7 +446,7 @@ public interface DistributedLock {
 	 */
 	default <T extends @Nullable Object> CompletableFuture<T> executeAsync(LockRequest request,
 			LockedCall<? extends CompletionStage<T>, ?> code) {
-		return LockedStage.run(acquireAsync(Requests.awaitedUnlessSaid(request)), request, code);
+		return LockedStage.run(acquireAsync(Requests.awaitedUnlessSaid(request)), request, code, code);
 	}
 
 	/**
@@ -490,7 +490,7 @@ public interface DistributedLock {
 	 */
 	default <T extends @Nullable Object> CompletableFuture<T> tryExecuteAsync(LockRequest request,
 			LockedCall<? extends CompletionStage<T>, ?> code, LockedCall<? extends CompletionStage<T>, ?> busy) {
-		return LockedStage.tryRun(tryAcquireAsync(Requests.awaitedUnlessSaid(request)), request, code, busy);
+		return LockedStage.run(tryAcquireAsync(Requests.awaitedUnlessSaid(request)), request, code, busy);
 	}
 
 	/**

@@ -1,12 +1,10 @@
 package io.github.distributedlock;
 
 import java.util.Objects;
-import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
 import java.util.concurrent.Executor;
 import java.util.concurrent.atomic.AtomicBoolean;
-import java.util.function.Function;
 
 import io.github.distributedlock.internal.Binding;
 import io.github.distributedlock.internal.Requests;
@@ -55,29 +53,14 @@ final class LockedStage<T extends @Nullable Object> {
 	}
 
 	/**
-	 * Runs code when a lock is acquired.
-	 * @return the future of the value, which completes after the release; a completion
-	 * before the lock is acquired withdraws the request
-	 */
-	static <T extends @Nullable Object> CompletableFuture<T> run(CompletableFuture<LockHandle> acquired,
-			LockRequest request, LockedCall<? extends CompletionStage<T>, ?> code) {
-		return run(acquired, request, Function.identity(), code, code);
-	}
-
-	/**
 	 * Runs code when a lock is acquired, or other code when the lock turns out to be
 	 * busy.
+	 * @param acquired the answer to the request, in one of the two forms of
+	 * {@link Requests#handleIn}
 	 * @return the future of the value, which completes after the release; a completion
 	 * before the lock is acquired withdraws the request
 	 */
-	static <T extends @Nullable Object> CompletableFuture<T> tryRun(CompletableFuture<Optional<LockHandle>> acquired,
-			LockRequest request, LockedCall<? extends CompletionStage<T>, ?> code,
-			LockedCall<? extends CompletionStage<T>, ?> busy) {
-		return run(acquired, request, (handle) -> handle.orElse(null), code, busy);
-	}
-
-	private static <A, T extends @Nullable Object> CompletableFuture<T> run(CompletableFuture<A> acquired,
-			LockRequest request, Function<A, @Nullable LockHandle> handle,
+	static <T extends @Nullable Object> CompletableFuture<T> run(CompletableFuture<?> acquired, LockRequest request,
 			LockedCall<? extends CompletionStage<T>, ?> code, LockedCall<? extends CompletionStage<T>, ?> busy) {
 		LockedStage<T> locked = new LockedStage<>(acquired, code, busy);
 		Thread caller = Thread.currentThread();
@@ -88,23 +71,17 @@ final class LockedStage<T extends @Nullable Object> {
 			else if (answer == null) {
 				locked.result.completeExceptionally(Requests.noAnswer(request));
 			}
+			else if (Thread.currentThread() == caller) {
+				// The future was complete already. The caller's thread may be an event
+				// loop.
+				locked.callAsync(Requests.handleIn(answer));
+			}
 			else {
-				// A future that was complete already calls back here, on the caller's
-				// thread: perhaps an event loop.
-				locked.answered(handle.apply(answer), Thread.currentThread() == caller);
+				locked.call(Requests.handleIn(answer));
 			}
 		});
 		locked.result.whenComplete((value, failure) -> Requests.withdraw(acquired));
 		return locked.result;
-	}
-
-	private void answered(@Nullable LockHandle handle, boolean byTheCaller) {
-		if (byTheCaller) {
-			callAsync(handle);
-		}
-		else {
-			call(handle);
-		}
 	}
 
 	/**

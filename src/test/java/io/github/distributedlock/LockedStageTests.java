@@ -28,7 +28,7 @@ class LockedStageTests {
 		OutOfMemoryError noThread = new OutOfMemoryError("unable to create native thread (test)");
 		CompletableFuture<String> result = LockedStage.run(acquired((task) -> {
 			throw noThread;
-		}), LockRequest.of("k"), this::code);
+		}), LockRequest.of("k"), this::code, this::code);
 		assertThat(result).failsWithin(Duration.ZERO).withThrowableThat().withCause(noThread);
 		assertThat(this.events).containsExactly("undone");
 	}
@@ -36,7 +36,8 @@ class LockedStageTests {
 	@Test
 	void cancelledBeforeTheCodeIsCalledTheLockIsUndone() {
 		Queue<Runnable> tasks = new ArrayDeque<>();
-		CompletableFuture<String> result = LockedStage.run(acquired(tasks::add), LockRequest.of("k"), this::code);
+		CompletableFuture<String> result = LockedStage.run(acquired(tasks::add), LockRequest.of("k"), this::code,
+				this::code);
 		result.cancel(false);
 		tasks.remove().run();
 		assertThat(this.events).containsExactly("undone");
@@ -44,7 +45,8 @@ class LockedStageTests {
 
 	@Test
 	void onceTheCodeWasCalledTheLockIsClosed() {
-		CompletableFuture<String> result = LockedStage.run(acquired(Runnable::run), LockRequest.of("k"), this::code);
+		CompletableFuture<String> result = LockedStage.run(acquired(Runnable::run), LockRequest.of("k"), this::code,
+				this::code);
 		assertThat(result).isCompletedWithValue("value");
 		assertThat(this.events).containsExactly("code", "closed");
 	}
@@ -52,7 +54,8 @@ class LockedStageTests {
 	@Test
 	void handleThatCannotBeClosedDoesNotChangeTheResult() {
 		this.failureOnClose = new AssertionError("theirs");
-		CompletableFuture<String> result = LockedStage.run(acquired(Runnable::run), LockRequest.of("k"), this::code);
+		CompletableFuture<String> result = LockedStage.run(acquired(Runnable::run), LockRequest.of("k"), this::code,
+				this::code);
 		assertThat(result).isCompletedWithValue("value");
 	}
 

@@ -1,10 +1,12 @@
 package io.github.distributedlock.internal;
 
 import java.util.Objects;
+import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
 
 import io.github.distributedlock.DistributedLock;
 import io.github.distributedlock.LockException;
+import io.github.distributedlock.LockHandle;
 import io.github.distributedlock.LockRequest;
 import org.jspecify.annotations.Nullable;
 
@@ -34,6 +36,15 @@ public final class Requests {
 	 */
 	public static CompletableFuture<?> acquireAsync(DistributedLock lock, LockRequest request, boolean mayBeBusy) {
 		return requireAnswer(mayBeBusy ? lock.tryAcquireAsync(request) : lock.acquireAsync(request), request);
+	}
+
+	/**
+	 * Returns the handle in the answer of a lock: a handle, or an optional handle if the
+	 * lock may be busy.
+	 * @return the handle, or {@code null} if there is none
+	 */
+	public static @Nullable LockHandle handleIn(@Nullable Object answer) {
+		return (LockHandle) ((answer instanceof Optional<?> found) ? found.orElse(null) : answer);
 	}
 
 	/**

@@ -1,7 +1,6 @@
 package io.github.distributedlock.reactive;
 
 import java.util.Objects;
-import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionException;
 import java.util.concurrent.atomic.AtomicReference;
@@ -116,7 +115,7 @@ final class LockedSubscription implements CoreSubscriber<Object>, Subscription {
 	}
 
 	private void answer(@Nullable Object answer, @Nullable Throwable failure) {
-		LockHandle handle = (LockHandle) ((answer instanceof Optional<?> found) ? found.orElse(null) : answer);
+		LockHandle handle = Requests.handleIn(answer);
 		if (!this.state.compareAndSet(State.ACQUIRING, State.RUNNING)) {
 			if (handle != null) {
 				handle.undo();
