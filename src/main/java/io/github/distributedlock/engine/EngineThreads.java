@@ -384,7 +384,7 @@ final class EngineThreads implements EngineTime, Workers, AutoCloseable {
 		AtomicInteger number = new AtomicInteger();
 		return (task) -> {
 			Thread thread = this.starter.newThread(task);
-			thread.setName("lock-" + name + "-" + number.incrementAndGet());
+			thread.setName("distributed-lock-" + name + "-" + number.incrementAndGet());
 			thread.setDaemon(true);
 			thread.setContextClassLoader(this.classLoader);
 			return thread;

@@ -229,7 +229,7 @@ class DistributedLockAutoConfigurationTests {
 		return Thread.getAllStackTraces()
 			.keySet()
 			.stream()
-			.filter((thread) -> thread.getName().startsWith("lock-"))
+			.filter((thread) -> thread.getName().matches("distributed-lock-[a-z]+-\\d+"))
 			.toList();
 	}
 

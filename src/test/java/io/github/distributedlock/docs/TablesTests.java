@@ -1,7 +1,10 @@
 package io.github.distributedlock.docs;
 
+import java.io.IOException;
 import java.lang.reflect.Method;
 import java.lang.reflect.Modifier;
+import java.nio.file.Files;
+import java.nio.file.Path;
 import java.time.Duration;
 import java.util.Arrays;
 import java.util.List;
@@ -12,6 +15,7 @@ import java.util.TreeMap;
 import java.util.TreeSet;
 import java.util.function.Function;
 import java.util.function.Predicate;
+import java.util.regex.Pattern;
 import java.util.stream.Collectors;
 import java.util.stream.Stream;
 
@@ -162,6 +166,18 @@ class TablesTests {
 		assertThat(names("`distributed-lock.redis.signals`")).isEqualTo(set(Signals.values(), TablesTests::asProperty));
 		assertThat(names("`distributed-lock.redis.atomicity`"))
 			.isEqualTo(set(Atomicity.values(), TablesTests::asProperty));
+	}
+
+	@Test
+	void threads() throws IOException {
+		Pattern name = Pattern.compile("\"distributed-lock-([a-z]+)\"|\\b(?:pool|threads)\\(\"([a-z]+)\"");
+		try (Stream<Path> files = Files.walk(Path.of("src/main/java"))) {
+			assertThat(names("thread", "does")).isEqualTo(files.filter((file) -> file.toString().endsWith(".java"))
+				.flatMap((file) -> Documents.lines(file).stream())
+				.flatMap((line) -> name.matcher(line).results())
+				.map((found) -> (found.group(1) != null) ? found.group(1) : found.group(2))
+				.collect(Collectors.toCollection(TreeSet::new)));
+		}
 	}
 
 	/**

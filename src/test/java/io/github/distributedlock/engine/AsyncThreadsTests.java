@@ -83,7 +83,7 @@ class AsyncThreadsTests extends EngineFixture {
 		LockHandle other = Patience.get(this.real.acquireAsync(waiting("other", WAIT)), "another key");
 		assertThat(other.closeAsync()).succeedsWithin(PATIENCE);
 		synchronized (threads) {
-			assertThat(threads).hasSize(more).allMatch((thread) -> thread.startsWith("lock-callback-"));
+			assertThat(threads).hasSize(more).allMatch((thread) -> thread.startsWith("distributed-lock-callback-"));
 		}
 	}
 
@@ -102,7 +102,7 @@ class AsyncThreadsTests extends EngineFixture {
 			});
 			Thread thread = Patience.get(code, "the code");
 			assertThat(threads).containsExactly(thread, thread);
-			assertThat(thread.getName()).doesNotStartWith("lock-");
+			assertThat(thread.getName()).doesNotStartWith("distributed-lock-");
 		}
 		finally {
 			own.shutdown();

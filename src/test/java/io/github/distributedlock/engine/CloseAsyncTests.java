@@ -57,8 +57,8 @@ class CloseAsyncTests extends EngineFixture {
 		this.answer.countDown();
 		Awaitility.await("both threads").atMost(PATIENCE).until(() -> this.threads.size() == 2);
 		assertThat(released).isCompletedWithValue(null);
-		assertThat(this.threads.get(0)).startsWith("lock-background-");
-		assertThat(this.threads.get(1)).startsWith("lock-callback-");
+		assertThat(this.threads.get(0)).startsWith("distributed-lock-background-");
+		assertThat(this.threads.get(1)).startsWith("distributed-lock-callback-");
 		assertThat(holderOf("k")).isNull();
 	}
 
@@ -133,7 +133,7 @@ class CloseAsyncTests extends EngineFixture {
 			}
 		}).build()) {
 			assertThat(engine.acquire("k").closeAsync()).as("although the listener blocks").succeedsWithin(PATIENCE);
-			assertThat(thread).succeedsWithin(PATIENCE).asString().startsWith("lock-listener-");
+			assertThat(thread).succeedsWithin(PATIENCE).asString().startsWith("distributed-lock-listener-");
 			this.end.countDown();
 		}
 	}

@@ -141,7 +141,11 @@ class LockEngineTests {
 	}
 
 	private static long lockThreads() {
-		return Thread.getAllStackTraces().keySet().stream().filter((t) -> t.getName().startsWith("lock-")).count();
+		return Thread.getAllStackTraces()
+			.keySet()
+			.stream()
+			.filter((thread) -> thread.getName().matches("distributed-lock-[a-z]+-\\d+"))
+			.count();
 	}
 
 	@Test

@@ -48,8 +48,7 @@ final class Trial implements AutoCloseable {
 
 	/** Not those of databases: another test of this JVM may have left such a store. */
 	private static final Pattern LIBRARY_THREAD = Pattern
-		.compile("lock-(timer|renewal|background|request|loss|listener|action|callback)-.*"
-				+ "|distributed-lock-(?!call|cancel|housekeeping|notifications).*|lettuce-.*");
+		.compile("distributed-lock-(?!(call|cancel|housekeeping|notifications)$).*|lettuce-.*");
 
 	private static final Duration PATIENCE = Workload.PATIENCE;
 

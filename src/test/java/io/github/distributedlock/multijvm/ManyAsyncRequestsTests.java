@@ -100,7 +100,7 @@ class ManyAsyncRequestsTests {
 		return Thread.getAllStackTraces()
 			.keySet()
 			.stream()
-			.filter((thread) -> thread.getName().matches("lock-(?!callback-).*"));
+			.filter((thread) -> thread.getName().matches("distributed-lock-(?!callback-)[a-z]+-\\d+"));
 	}
 
 }

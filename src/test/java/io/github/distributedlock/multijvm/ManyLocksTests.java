@@ -141,7 +141,7 @@ class ManyLocksTests {
 			.keySet()
 			.stream()
 			.map(Thread::getName)
-			.filter((name) -> name.startsWith("lock-") || name.startsWith("distributed-lock-"))
+			.filter((name) -> name.startsWith("distributed-lock-"))
 			.collect(Collectors.toSet());
 	}
 
