@@ -423,17 +423,16 @@ public final class LockRequest {
 		requireMinHoldFits(Setting.LEASE_TIME);
 		requireMinHoldFits(Setting.MAX_HOLD_TIME);
 		boolean shared = mode() == LockMode.SHARED;
-		refuseIf(shared && fair(), "SHARED and fair, but a shared lock queues up behind all exclusive requests that"
-				+ " wait as it is. Request it without fair");
+		refuseIf(shared && fair(), "SHARED and fair, but shared requests queue behind waiting exclusive ones"
+				+ " anyway. Request it without fair");
 		refuseIf(shared && fenced(), "SHARED and fenced, but a fencing token orders writes, and shared locks are"
 				+ " for reading. Request it without fenced, or as EXCLUSIVE");
 		boolean several = permits() > 1;
 		refuseIf(several && shared,
 				"SHARED with permits, but any number may share a lock. Request it without permits, or"
 						+ " as EXCLUSIVE");
-		refuseIf(several && fair(),
-				"fair with permits, but requests with permits are served in the order in which their"
-						+ " JVMs came as it is. Request it without fair");
+		refuseIf(several && fair(), "fair with permits, but requests with permits are served in the order of their JVMs"
+				+ " anyway. Request it without fair");
 		refuseIf(several && fenced(),
 				"fenced with permits, but a fencing token tells who wrote last, and several may write"
 						+ " at the same time. Request it without fenced, or without permits");
@@ -511,21 +510,22 @@ public final class LockRequest {
 			if (key == null || key.isBlank()) {
 				throw new IllegalArgumentException("Lock key " + index + " of " + LockException.printable(keys) + " is "
 						+ ((key != null) ? "blank" : "null")
-						+ ": it would lock more, or less, than was meant. Check what it is made from");
+						+ ": it would lock more, or less, than was meant. Check the values that the key is made from");
 			}
 		}
 		List<String> distinct = List.copyOf((keys.size() == 1) ? keys : new LinkedHashSet<>(keys));
 		if (distinct.size() > MOST_KEYS) {
 			throw new IllegalArgumentException("A lock of " + distinct.size() + " keys was requested, but at most "
-					+ MOST_KEYS + " are allowed. Lock by a coarser key, such as that of what they all belong to");
+					+ MOST_KEYS
+					+ " are allowed. Lock one coarser key, such as that of the order instead of those of its items");
 		}
 		return distinct;
 	}
 
 	private void requireToBeKept(boolean otherwise, String what) {
 		refuseIf(otherwise,
-				what + " and with a keepTime, but only a single key stays that is locked exclusively, renewed without"
-						+ " limit and given back on close. Request it without keepTime, or with a keepTime of 0");
+				what + " and with a keepTime, but a lock stays only if it has one key and is exclusive, renewed without"
+						+ " limit and released on close. Request it without keepTime, or with a keepTime of 0");
 	}
 
 	private void refuseIf(boolean refused, String what) {
@@ -541,7 +541,7 @@ public final class LockRequest {
 		if (minHoldTime != null && limit != null && minHoldTime.compareTo(limit) > 0) {
 			throw new IllegalArgumentException("minHoldTime " + DurationRange.text(minHoldTime) + " of lock "
 					+ LockException.printable(this.keys) + " is longer than its " + limiting.text + " "
-					+ DurationRange.text(limit) + ": the lock would be free before");
+					+ DurationRange.text(limit) + ": the lock would be free before its minHoldTime is over");
 		}
 	}
 

@@ -49,7 +49,8 @@ class LockRequestTests {
 	void blankKeyIsRefused(String key) {
 		assertThatIllegalArgumentException().isThrownBy(() -> LockRequest.of("a", key))
 			.withMessageContaining("Lock key 1 of")
-			.withMessageContaining("is blank: it would lock more, or less, than was meant. Check what it is made from");
+			.withMessageContaining(
+					"is blank: it would lock more, or less, than was meant. Check the values that the key is made from");
 	}
 
 	@Test
@@ -58,7 +59,7 @@ class LockRequestTests {
 			.withMessageContaining("Lock key 1 of [a, null] is null");
 		assertThatIllegalArgumentException().isThrownBy(() -> LockRequest.of((String) null))
 			.withMessageContaining("Lock key 0 of [null] is null")
-			.withMessageEndingWith("was meant. Check what it is made from");
+			.withMessageEndingWith("was meant. Check the values that the key is made from");
 	}
 
 	@Test
@@ -153,7 +154,8 @@ class LockRequestTests {
 		Duration shorter = Duration.ofSeconds(1);
 		assertThatIllegalArgumentException()
 			.isThrownBy(() -> REQUEST.minHoldTime(longer).leaseTime(shorter).requireValid())
-			.withMessage("minHoldTime 2 s of lock [k] is longer than its leaseTime 1 s: the lock would be free before");
+			.withMessage(
+					"minHoldTime 2 s of lock [k] is longer than its leaseTime 1 s: the lock would be free before its minHoldTime is over");
 		assertThatIllegalArgumentException()
 			.isThrownBy(() -> REQUEST.leaseTime(shorter).minHoldTime(longer).requireValid());
 		assertThatIllegalArgumentException()

@@ -64,10 +64,10 @@ final class MethodRules {
 		if ((annotations.isPresent(SCHEDULED) || annotations.isPresent(SCHEDULED + "s"))
 				&& annotated.annotation().ifBusy() != IfBusy.SKIP && annotated.annotation().fallback().isEmpty()) {
 			logger
-				.warn("{}: the method is scheduled, and where its lock is busy it waits, and then runs as well or fails,"
-						+ " in each JVM. To run it in one of them write @DistributedLock(ifBusy = IfBusy.SKIP, minHoldTime = "
-						+ "\"30s\"), with more than the clocks differ and less than the time between two runs",
-						annotated);
+				.warn("{}: the method is scheduled in each JVM. Where its lock is busy, the method waits, and then runs as"
+						+ " well or fails. To run it in one JVM only, write @DistributedLock(ifBusy = IfBusy.SKIP,"
+						+ " minHoldTime = \"30s\"), with a minHoldTime above the difference of the clocks and below the"
+						+ " time between two runs", annotated);
 		}
 	}
 

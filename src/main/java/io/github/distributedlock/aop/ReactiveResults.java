@@ -51,7 +51,7 @@ final class ReactiveResults {
 		if (!isPresent(FLUX)) {
 			throw annotated.refuse(
 					"the method returns " + declared.getName()
-							+ ", and it takes Reactor to hold a lock for as long as that lasts",
+							+ ", and a lock can be held until that has ended only with Reactor",
 					"add io.projectreactor:reactor-core" + OR);
 		}
 		if (declared.getName().equals(FLOW) && !isPresent("kotlinx.coroutines.reactor.MonoKt")) {
@@ -73,7 +73,7 @@ final class ReactiveResults {
 		}
 		if (!flow && OutlivingResult.isReactive(result)) {
 			throw annotated.refuse("the method is a suspend function that returns " + result.getName()
-					+ ", of which any proxy passes on what is inside", "return the value, or a Flow");
+					+ ", which any proxy of Spring's unwraps", "return the value, or a Flow");
 		}
 		// The type to which Spring's proxies convert the result of a suspend function.
 		return adapter(ClassUtils.resolveClassName(flow ? FLUX : "reactor.core.publisher.Mono",
@@ -94,7 +94,7 @@ final class ReactiveResults {
 	private static RuntimeException withoutCoroutines(AnnotatedMethod annotated, String what) {
 		return annotated.refuse(
 				"the method " + what
-						+ ", and it takes Kotlin's bridge to Reactor to hold a lock for as long as that lasts",
+						+ ", and a lock can be held until that has ended only with Kotlin's bridge to Reactor",
 				"add org.jetbrains.kotlinx:kotlinx-coroutines-reactor and org.jetbrains.kotlin:kotlin-reflect" + OR);
 	}
 

@@ -124,8 +124,8 @@ final class RequestTemplate {
 			throw this.annotated.refuse(isText ? "permitsString" : "permits", isText ? text : number,
 					(isText ? shown(text, resolved) : "") + "cannot be: "
 							+ ((ex instanceof NumberFormatException) ? "it is not a number" : ex.getMessage()),
-					"write a number from 1 to " + LockRequest.MOST_PERMITS
-							+ (isText ? ", or a property that is one, \"${…}\": it is the same for all calls" : ""),
+					"write a number from 1 to " + LockRequest.MOST_PERMITS + (isText
+							? ", or a property that is one, \"${…}\": the number is the same for all calls" : ""),
 					ex);
 		}
 	}

@@ -89,7 +89,7 @@ final class JdbcStore implements StorePool, DisposableBean {
 	private static int requireEnough(int size) {
 		if (size < 0 || (size > 0 && size < SMALLEST_POOL)) {
 			throw new IllegalArgumentException("the pool needs at least " + SMALLEST_POOL
-					+ " connections: for renewals, for notifications and for a lock. Zero means none of its own");
+					+ " connections: for renewals, for notifications and for a lock. 0 means that the locks use the connections of the DataSource");
 		}
 		return size;
 	}

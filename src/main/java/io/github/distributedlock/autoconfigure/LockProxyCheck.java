@@ -127,9 +127,9 @@ class LockProxyCheck implements BeanDefinitionRegistryPostProcessor, MergedBeanD
 			throw new LockDefinitionException(refusal(name, type)
 					+ "it is part of a circle among the beans that are being created ('" + circle
 					+ "'). Spring hands a bean of a circle to its scheduler, to listener containers and to other"
-					+ " post-processors without the proxy, and they would run unlocked",
-					"write @Lazy where a bean of the circle is injected, also into itself, or move them to a bean outside"
-							+ " of the circle",
+					+ " post-processors without the proxy, and the methods would run unlocked",
+					"write @Lazy where a bean of the circle is injected, also into itself, or move the methods to a bean"
+							+ " outside of the circle",
 					null);
 		}
 		return bean;
@@ -174,14 +174,15 @@ class LockProxyCheck implements BeanDefinitionRegistryPostProcessor, MergedBeanD
 		return proxied
 				? new LockDefinitionException(
 						refusal(name, type) + "its proxy was made by another post-processor than"
-								+ " Spring's auto-proxy creator, and hides them from that, and they would run unlocked",
-						"give @EnableAsync, or what else makes the proxy, no order of its own, or move them to another"
-								+ " bean",
+								+ " Spring's auto-proxy creator, which does not see the annotations behind that proxy,"
+								+ " and the methods would run unlocked",
+						"give @EnableAsync, or what else makes the proxy, no order of its own, or move the methods to"
+								+ " another bean",
 						null)
 				: new LockDefinitionException(
 						refusal(name, type) + "Spring has put no proxy around it, as it does"
-								+ " around no Advice, Advisor, Pointcut or aspect, and they would run unlocked",
-						"move them to another bean", null);
+								+ " around no Advice, Advisor, Pointcut or aspect, and the methods would run unlocked",
+						"move the methods to another bean", null);
 	}
 
 	@Override
@@ -193,11 +194,12 @@ class LockProxyCheck implements BeanDefinitionRegistryPostProcessor, MergedBeanD
 					.filter((bean) -> isAnnotated(bean.getValue(), known))
 					.map((bean) -> refusal(bean.getKey(), bean.getValue())
 							+ "it was created before Spring could put a proxy with locks around it, because "
-							+ dependents(bean.getKey()) + ", and they would run unlocked")
+							+ dependents(bean.getKey()) + ", and the methods would run unlocked")
 					.collect(Collectors.joining("\n"));
 		if (!refusals.isEmpty()) {
-			throw new LockDefinitionException(refusals, "let that ask for it later (ObjectProvider, @Lazy), make the"
-					+ " @Bean method of a post-processor static, or move them to another bean", null);
+			throw new LockDefinitionException(refusals, "let the other bean ask for this one later (ObjectProvider,"
+					+ " @Lazy), make the @Bean method of a post-processor static, or move the methods to another bean",
+					null);
 		}
 		this.early.clear();
 		if (known != null) {

@@ -268,7 +268,7 @@ final class Stores {
 				.bind("distributed-lock." + store, Bindable.mapOf(String.class, String.class))
 				.ifBound((set) -> logger.warn(
 						"distributed-lock.{}.{} is set, but no lock is kept there, since distributed-lock.backend does not"
-								+ " list {}. Add {} to it, or remove the property",
+								+ " list {}. Add {} to that list, or remove the property",
 						store, set.keySet().iterator().next(), store, store));
 		}
 

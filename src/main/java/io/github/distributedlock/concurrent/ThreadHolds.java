@@ -93,7 +93,7 @@ final class ThreadHolds {
 			if (!hold.handle.release() && reason == null) {
 				reason = new LockLostException(
 						"Lock " + LockException.printable(hold.handle.keys()) + " of " + hold.handle.owner()
-								+ " was lost: when it was released, it was no longer ours",
+								+ " was lost: at its release, the store said that the key was no longer ours",
 						null, hold.handle.keys(), LockEvent.Lost.Reason.TAKEN);
 			}
 		}

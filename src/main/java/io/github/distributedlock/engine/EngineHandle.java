@@ -404,9 +404,9 @@ final class EngineHandle implements LockHandle, Hold.Attached, Lifecycle.Handle 
 			if (bound != null && bound != Thread.currentThread() && !this.warnedOfThread.getAndSet(true)) {
 				// The lock has yet to be released, even if the log throws.
 				Failures.run(() -> logger.warn(
-						"Lock {} was acquired by thread {} and is released by thread {}. Until now it was bound to the"
-								+ " former, whose next task would have re-entered it: two holders at once. Acquire such"
-								+ " a lock with LockRequest.detached(true). This is logged once",
+						"Lock {} was acquired by thread {} and is released by thread {}. Until now the lock was bound"
+								+ " to the first thread, whose next task would have re-entered it: two holders at once."
+								+ " Acquire such a lock with LockRequest.detached(true). This is logged once",
 						LockException.printable(keys), bound.getName(), Thread.currentThread().getName()),
 						() -> "The warning of a lock that is closed elsewhere");
 			}

@@ -174,8 +174,8 @@ final class Failures {
 	 * Returns the exception for a request that has waited for a thread to ask the store.
 	 */
 	static LockBackendException noTurnInTime(String key, Duration waited) {
-		return notAttempted(key, "in " + text(waited)
-				+ " the store has not answered the requests before it, as many as may ask at a time", null);
+		return notAttempted(key, "the store has not answered in " + text(waited)
+				+ " the requests before it, which are as many as may ask at a time", null);
 	}
 
 	/**

@@ -617,7 +617,7 @@ final class KeyAcquisition implements Acquisition {
 		}
 		if (!this.wait.isBusy()) {
 			throw Failures.notAttempted(key(), "the waitTime of " + Failures.text(this.wait.limit())
-					+ " was over after the other keys of the request", "choose a longer waitTime");
+					+ " was over when the request had its other keys", "choose a longer waitTime");
 		}
 		return Need.DONE;
 	}

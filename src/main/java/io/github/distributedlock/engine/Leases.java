@@ -311,7 +311,7 @@ final class Leases implements Watchdog.Guardian {
 					+ " was not renewed in time: the store could not be reached, or this JVM was paused";
 			case TAKEN -> "the store says that the key is no longer ours";
 			case FORCED_RELEASE -> "an operator has released the key by force";
-			case SHUTDOWN -> "the lock engine was closed while it was held; its lease is left to run out";
+			case SHUTDOWN -> "the lock engine was closed while the lock was held; its lease is left to run out";
 		};
 	}
 
@@ -320,9 +320,9 @@ final class Leases implements Watchdog.Guardian {
 	 */
 	private static @Nullable String remedy(Reason reason) {
 		return switch (reason) {
-			case LEASE_EXPIRED -> "leave the leaseTime empty to have the lease renewed for as long as it takes";
+			case LEASE_EXPIRED -> "leave the leaseTime empty to have the lease renewed for as long as the work takes";
 			case NOT_RENEWED -> "look at the store, the network and long pauses, or choose a longer lease";
-			case TAKEN -> "find out whether it was deleted, evicted, or lost in a failover";
+			case TAKEN -> "find out whether the key was deleted, evicted, or lost in a failover";
 			case MAX_HOLD_TIME, FORCED_RELEASE, SHUTDOWN -> null;
 		};
 	}

@@ -198,7 +198,7 @@ final class Releaser {
 			}
 		}
 		catch (RuntimeException ex) {
-			logger.warn("Lock '{}' of {} stays exclusive until it is released, though it is only shared now: {}",
+			logger.warn("Lock '{}' of {} stays exclusive until its release, though its holder only reads now: {}",
 					LockException.printable(hold.key()), hold.owner(), ex.toString());
 		}
 		return true;

@@ -40,7 +40,7 @@ class RefusedMethodTests {
 					unchangeable     | (): the method is final | remove final (in Kotlin: open
 					ownPublisher     | (): the method returns a reactive stream (io.github.distributedlock.aop.RefusedMethodTests$OwnPublisher) | declared as Mono, Flux or Publisher
 					future           | (): the method returns a future | that does not signal its completion (java.util.concurrent.Future)
-					sharedAndFair    | (): not possible: Lock [ | sharedAndFair] was requested as SHARED and fair, but a shared lock queues up
+					sharedAndFair    | (): not possible: Lock [ | sharedAndFair] was requested as SHARED and fair, but shared requests queue
 					sharedAndFenced  | (): not possible: Lock [ | sharedAndFenced] was requested as SHARED and fenced, but a fencing token orders
 					twoNumbers       | (): permits = 2 is there beside permitsString = "3" | (write one of them)
 					permitsAndShared | (): not possible: Lock [ | permitsAndShared] was requested as SHARED with permits, but any number may share

@@ -126,7 +126,7 @@ class RequestTests {
 	@Test
 	void scheduledMethodThatDoesNotSkipIsWarnedOf(CapturedOutput output) {
 		AdvisorContext.of(Jobs.class).close();
-		String warned = "Jobs.everywhere(): the method is scheduled, and where its lock is busy it waits";
+		String warned = "Jobs.everywhere(): the method is scheduled in each JVM. Where its lock is busy, the method waits";
 		assertThat(output.getOut().split(Pattern.quote(warned), -1)).hasSize(2);
 		assertThat(output).contains("write @DistributedLock(ifBusy = IfBusy.SKIP, minHoldTime = \"30s\")")
 			.doesNotContain("Jobs.once(): the method is scheduled")

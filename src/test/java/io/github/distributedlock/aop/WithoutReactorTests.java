@@ -43,17 +43,17 @@ class WithoutReactorTests {
 	@ParameterizedTest
 	@CsvSource(delimiter = '|',
 			textBlock = """
-					reactor-core | FlowService | returns java.util.concurrent.Flow$Publisher, and it takes Reactor to hold a lock \
-					for as long as that lasts (add io.projectreactor:reactor-core
-					reactor-core | RxService | returns io.reactivex.rxjava3.core.Single, and it takes Reactor
+					reactor-core | FlowService | returns java.util.concurrent.Flow$Publisher, and a lock can be held \
+					until that has ended only with Reactor (add io.projectreactor:reactor-core
+					reactor-core | RxService | returns io.reactivex.rxjava3.core.Single, and a lock can be held
 					reactor-core | FutureService | works
 					context-propagation | MonoService | works
 					kotlinx-coroutines-reactor | io.github.distributedlock.kotlin.RefusedFunctionTests$NeverNull | is a suspend function, and \
-					it takes Kotlin's bridge to Reactor to hold a lock for as long as that lasts \
+					a lock can be held until that has ended only with Kotlin's bridge to Reactor \
 					(add org.jetbrains.kotlinx:kotlinx-coroutines-reactor and org.jetbrains.kotlin:kotlin-reflect
 					kotlin-reflect | io.github.distributedlock.kotlin.RefusedFunctionTests$NeverNull | is a suspend function, and
-					kotlinx-coroutines-reactor | FlowOfKotlin | returns a Kotlin Flow, and it takes Kotlin's bridge to Reactor to \
-					hold a lock for as long as that lasts (add org.jetbrains.kotlinx:kotlinx-coroutines-reactor
+					kotlinx-coroutines-reactor | FlowOfKotlin | returns a Kotlin Flow, and a lock can be held until \
+					that has ended only with Kotlin's bridge to Reactor (add org.jetbrains.kotlinx:kotlinx-coroutines-reactor
 					""")
 	void worksOrIsRefused(String missing, String service, String outcome) throws Exception {
 		Object told = applications.computeIfAbsent(missing, WithoutReactorTests::without)

@@ -59,8 +59,8 @@ class CircularReferenceTests {
 						+ ") has methods with @DistributedLock, but it"
 						+ " is part of a circle among the beans that are being created ('left', 'right'). Spring hands"
 						+ " a bean of a circle to its scheduler, to listener containers and to other post-processors"
-						+ " without the proxy, and they would run unlocked (write @Lazy where a bean of the circle is"
-						+ " injected, also into itself, or move them to a bean outside of the circle)"));
+						+ " without the proxy, and the methods would run unlocked (write @Lazy where a bean of the circle is"
+						+ " injected, also into itself, or move the methods to a bean outside of the circle)"));
 	}
 
 	/**

@@ -182,7 +182,7 @@ class DistributedLocksEndpointTests {
 		assertThat(response.getBody()).asString()
 			.contains("Whether the key was released is not known", "Redis is down");
 		assertThatIllegalStateException().isThrownBy(() -> endpoint(Show.NEVER).forceRelease("k", "o#1:1"))
-			.withMessage("Whether the key was released is not known, ask who has it now. The store has failed: ******");
+			.withMessage("Whether the key was released is not known: ask who has it now. The store has failed: ******");
 	}
 
 	private static String path(String key, String owner) {

@@ -33,7 +33,7 @@ import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 class LeaseTooShortTests {
 
 	private static final String ADVICE = "its fixed lease of 1 s ran out before it was released (leave the"
-			+ " leaseTime empty to have the lease renewed for as long as it takes)";
+			+ " leaseTime empty to have the lease renewed for as long as the work takes)";
 
 	private final List<LockEvent> events = new CopyOnWriteArrayList<>();
 

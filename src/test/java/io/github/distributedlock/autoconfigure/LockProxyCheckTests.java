@@ -77,8 +77,8 @@ class LockProxyCheckTests {
 				.isInstanceOf(LockDefinitionException.class)
 				.hasMessage("Bean 'greeter' (" + Greeter.class.getName() + ") has methods with @DistributedLock,"
 						+ " but it was created before Spring could put a proxy with locks around it, because 'early'"
-						+ " needed it, and they would run unlocked (let that ask for it later (ObjectProvider, @Lazy),"
-						+ " make the @Bean method of a post-processor static, or move them to another bean)"));
+						+ " needed it, and the methods would run unlocked (let the other bean ask for this one later (ObjectProvider, @Lazy),"
+						+ " make the @Bean method of a post-processor static, or move the methods to another bean)"));
 	}
 
 	/**
@@ -122,7 +122,7 @@ class LockProxyCheckTests {
 				.isInstanceOf(LockDefinitionException.class)
 				.hasMessage("Bean 'advice' (" + LockedAdvice.class.getName() + ") has methods with @DistributedLock,"
 						+ " but Spring has put no proxy around it, as it does around no Advice, Advisor, Pointcut or"
-						+ " aspect, and they would run unlocked (move them to another bean)"));
+						+ " aspect, and the methods would run unlocked (move the methods to another bean)"));
 	}
 
 	@ParameterizedTest

@@ -105,7 +105,7 @@ class MistakesTests {
 						"Write a number from 1 to 1000"),
 				arguments("permits of a parameter", PermitsOfParameter.class, List.of(),
 						"permitsString = \"#{#limit}\" cannot be: it is not a number", "Action:",
-						"or a property that is one, \"${…}\": it is the same for all calls"),
+						"or a property that is one, \"${…}\": the number is the same for all calls"),
 				arguments("a rate", PermitsOfProperty.class, List.of("partner.calls=10/s"),
 						"permitsString = \"${partner.calls}\" (10/s) cannot be: it is not a number"),
 				arguments("fair permits", FairPermits.class, List.of(), "Request it without fair"),
@@ -146,7 +146,7 @@ class MistakesTests {
 						"Invalid value 'postgresql'", "name redis, jdbc or memory (jdbc is for PostgreSQL,"),
 				arguments("properties of a store that is not configured", Empty.class,
 						List.of("distributed-lock.jdbc.table=shop_lock"),
-						"distributed-lock.jdbc.table is set, but no lock is kept there", "Add jdbc to it"),
+						"distributed-lock.jdbc.table is set, but no lock is kept there", "Add jdbc to that list"),
 				arguments("one key in two stores", TwoStores.class, List.of(BOTH), "has the key \"'ledger'\" of",
 						"but different stores, so that neither waits for the other: write the same in both"));
 	}

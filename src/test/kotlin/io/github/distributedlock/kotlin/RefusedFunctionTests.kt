@@ -21,7 +21,7 @@ class RefusedFunctionTests {
 
 	@Test
 	fun `reactive result of a suspend function is refused`() = refused(Twice::class.java,
-		"the method is a suspend function that returns reactor.core.publisher.Mono, of which any proxy passes on what is inside",
+		"the method is a suspend function that returns reactor.core.publisher.Mono, which any proxy of Spring's unwraps",
 		"return the value, or a Flow")
 
 	@Test

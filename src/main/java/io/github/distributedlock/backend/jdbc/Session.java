@@ -185,7 +185,7 @@ record Session(Connection connection, Statements sql, Supervisor supervisor, Rec
 				}
 				catch (IllegalArgumentException ex) {
 					// The other keys must not be lost because of this one.
-					logger.warn("What the table keeps of lock '{}' cannot be read, and is not renewed: {}",
+					logger.warn("The row of lock '{}' cannot be read, so that the lock is not renewed: {}",
 							LockException.printable(key), LockException.printable(String.valueOf(ex.getMessage())));
 				}
 			}

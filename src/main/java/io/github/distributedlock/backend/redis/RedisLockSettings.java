@@ -38,7 +38,7 @@ public record RedisLockSettings(String prefix, Duration commandTimeout, int repl
 		DurationRange.EXCHANGE.check("The command timeout", commandTimeout);
 		if (replicasToAck < 0) {
 			throw new IllegalArgumentException(
-					"It makes no sense to wait for " + replicasToAck + " replicas: use 0 to wait for none");
+					"replicasToAck " + replicasToAck + " is out of range: at least 0, which waits for no replica");
 		}
 		if (replicasToAck > 0 && (!DurationRange.EXCHANGE.contains(replicaAckTimeout)
 				|| replicaAckTimeout.compareTo(commandTimeout) >= 0)) {

@@ -49,11 +49,12 @@ final class UnansweredRenewals {
 		Long shortest = this.leases.get(owner);
 		if (shortest != null && millis > shortest) {
 			this.underWay.of(owner).unlock();
-			throw LockBackendException.of("Lock '" + LockException.printable(key) + "' cannot be renewed for "
-					+ DurationRange.text(Duration.ofMillis(millis)) + ": Redis has not answered to a renewal of it for "
-					+ DurationRange.text(Duration.ofMillis(shortest))
-					+ ", which may still be carried out and shorten it")
-				.remedy("ask for no more than that")
+			throw LockBackendException
+				.of("Lock '" + LockException.printable(key) + "' cannot be renewed for "
+						+ DurationRange.text(Duration.ofMillis(millis)) + ": Redis has not answered a renewal for "
+						+ DurationRange.text(Duration.ofMillis(shortest))
+						+ ", which may still be carried out, and would then shorten the lease")
+				.remedy("extend the lease by no more than " + DurationRange.text(Duration.ofMillis(shortest)))
 				.withoutEffect(true)
 				.build();
 		}

@@ -163,7 +163,7 @@ public final class DistributedLocksEndpoint {
 	 */
 	String releaseError(LockBackendException failure, boolean showsValues) {
 		String outcome = failure.isWithoutEffect() ? "The key was not released. "
-				: "Whether the key was released is not known, ask who has it now. ";
+				: "Whether the key was released is not known: ask who has it now. ";
 		return outcome + FAILED + error(failure, showsValues);
 	}
 

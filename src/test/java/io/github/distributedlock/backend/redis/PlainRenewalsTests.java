@@ -43,7 +43,8 @@ class PlainRenewalsTests {
 		this.redis.admin().clientUnpause();
 		assertThatExceptionOfType(LockBackendException.class)
 			.isThrownBy(() -> backend.renew(List.of(Renewal.of(claim(31)))))
-			.withMessageContainingAll("Lock 'k' cannot be renewed for 31 s", "for 30 s", "ask for no more than that")
+			.withMessageContainingAll("Lock 'k' cannot be renewed for 31 s", "for 30 s",
+					"extend the lease by no more than 30 s")
 			.satisfies((ex) -> assertThat(ex.isWithoutEffect()).isTrue());
 		assertThat(backend.renew(List.of(Renewal.of(claim(30))))).containsExactly(true);
 		assertThat(this.redis.admin().pttl("lock:{k}")).isGreaterThan(20_000);

@@ -78,7 +78,7 @@ public final class RedisFailures {
 
 	private static String remedy(RuntimeException failure, boolean retryable) {
 		if (RedisRefusal.isError(failure)) {
-			return "the server, or a proxy before it, does not say whether it was carried out: see what it says";
+			return "the server, or a proxy before it, does not say whether the command was carried out: read its message";
 		}
 		if (isIn(failure, UnknownHostException.class::isInstance)) {
 			return "no such host is known: check spring.data.redis.host, or whatever names the servers, and the DNS";
