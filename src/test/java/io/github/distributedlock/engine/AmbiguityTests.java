@@ -5,7 +5,6 @@ import java.util.concurrent.CompletableFuture;
 
 import io.github.distributedlock.LockBackendException;
 import io.github.distributedlock.LockEvent;
-import io.github.distributedlock.LockEvent.Lost.Reason;
 import io.github.distributedlock.LockHandle;
 import io.github.distributedlock.backend.Claim;
 import io.github.distributedlock.backend.Holder;
@@ -31,16 +30,7 @@ class AmbiguityTests extends EngineFixture {
 	}
 
 	@Test
-	void acquireWhoseReplyWasLostIsCleanedUpIfItIsGivenUp() {
-		this.backend.next("acquire", ScriptedBackend.LOST_REPLY);
-		assertThatExceptionOfType(LockBackendException.class).isThrownBy(() -> this.engine.tryAcquire("k"));
-		assertThat(holderOf("k")).isNotNull();
-		this.time.advance(Duration.ZERO);
-		assertThat(holderOf("k")).isNull();
-	}
-
-	@Test
-	void acquireThatIsCarriedOutLateIsCleanedUpUntilOneLeaseAfterTheFirstAnswer() {
+	void lateAcquireIsCleanedUpUntilOneLeaseAfterTheAnswer() {
 		Claim[] late = new Claim[1];
 		this.backend.onAcquire((claim) -> late[0] = claim);
 		this.backend.next("acquire", ScriptedBackend.LOST_REQUEST);
@@ -170,9 +160,11 @@ class AmbiguityTests extends EngineFixture {
 	}
 
 	@Test
-	void refusalThatDidNothingIsNotCleanedUp() {
+	void refusalIsFinalAndLeavesNothingToCleanUp() {
 		this.backend.next("acquire", ScriptedBackend.REFUSED);
-		assertThatExceptionOfType(LockBackendException.class).isThrownBy(() -> this.engine.tryAcquire("k"));
+		assertThatExceptionOfType(LockBackendException.class)
+			.isThrownBy(() -> this.engine.acquire(waiting("k", Duration.ofSeconds(1))))
+			.withMessage("not allowed");
 		this.time.advance(Duration.ofMinutes(1));
 		assertThat(this.backend.steps()).containsExactly("acquire k");
 	}
@@ -217,49 +209,12 @@ class AmbiguityTests extends EngineFixture {
 	}
 
 	@Test
-	void keyThatWasGoneAtTheReleaseIsReportedAsLost() {
-		LockHandle handle = this.engine.acquire("k");
-		this.store.release("k", handle.owner());
-		handle.close();
-		assertThat(events(LockEvent.Lost.class)).singleElement()
-			.extracting(LockEvent.Lost::reason)
-			.isEqualTo(Reason.TAKEN);
-		assertThat(events(LockEvent.Released.class)).isEmpty();
-	}
-
-	@Test
-	void closingTwiceAndFromAnotherThreadReleasesOnce() {
-		LockHandle handle = this.engine.acquire("k");
-		inThread(() -> {
-			handle.close();
-			return true;
-		}).join();
-		handle.close();
-		assertThat(this.backend.steps()).containsExactly("acquire k", "release k");
-	}
-
-	@Test
 	void closingAfterTheLossSendsNothing() {
 		LockHandle handle = this.engine.acquire(request("k").leaseTime(Duration.ofSeconds(1)));
 		this.time.advance(Duration.ofSeconds(2));
 		this.backend.forgetSteps();
 		handle.close();
 		assertThat(this.backend.steps()).isEmpty();
-	}
-
-	@Test
-	void listenerThatThrowsHarmsNobody() {
-		LockEngine other = new LockEngine(LockEngine.builder(this.store).listener((event) -> {
-			throw new IllegalStateException("mine");
-		}), this.time, this.time, () -> {
-		});
-		other.acquire("k").close();
-		assertThat(holderOf("k")).isNull();
-	}
-
-	private static LockHandle succeeded(CompletableFuture<LockHandle> acquiring) {
-		assertThat(acquiring).succeedsWithin(PATIENCE);
-		return acquiring.join();
 	}
 
 }

@@ -93,8 +93,8 @@ class AsyncDriverAlarmTests {
 	}
 
 	/**
-	 * It is due, and stands in the line of a node that does not answer, when its time is
-	 * over.
+	 * When its time is over, the request is due, and stands in the line of a node that
+	 * does not answer.
 	 */
 	@Test
 	void endsInTimeThoughTheNodeStalls() {
@@ -123,7 +123,7 @@ class AsyncDriverAlarmTests {
 	}
 
 	/**
-	 * It is woken inside a step of a queue.
+	 * The driver is woken inside a step of a queue.
 	 */
 	@Test
 	void wakingThrowsNothingThoughThereIsNeitherAThreadNorATimer() {
@@ -197,7 +197,6 @@ class AsyncDriverAlarmTests {
 
 		@Override
 		public void end() {
-			// It has nothing.
 		}
 
 	}

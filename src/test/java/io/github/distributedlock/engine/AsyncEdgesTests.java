@@ -18,6 +18,8 @@ import io.github.distributedlock.LockRequest;
 import io.github.distributedlock.fixtures.Patience;
 import org.awaitility.Awaitility;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
@@ -30,27 +32,14 @@ class AsyncEdgesTests extends EngineFixture {
 
 	private static final Duration WAIT = Duration.ofSeconds(5);
 
-	@Test
-	void asksForNothingAfterAStop() {
-		CompletableFuture<LockHandle> acquired = this.engine.acquireAsync(waiting("k", WAIT));
-		this.engine.stop();
-		act();
-		assertStopped(acquired);
-		assertThat(this.backend.steps()).as("after the stop").isEmpty();
-	}
-
-	@Test
-	void asksForNothingAfterTheEnd() {
-		CompletableFuture<LockHandle> acquired = this.engine.acquireAsync(waiting("k", WAIT));
-		this.engine.close();
-		act();
-		assertStopped(acquired);
-		assertThat(this.backend.steps()).as("after the end").isEmpty();
-	}
-
-	@Test
-	void asksForSeveralAtOnceInVainAfterAStop() {
-		CompletableFuture<LockHandle> acquired = this.engine.acquireAsync(LockRequest.of("a", "b").waitTime(WAIT));
+	@ParameterizedTest
+	@CsvSource({ "false, k", "false, a b", "true, k" })
+	void asksForNothingAfterAStop(boolean closes, String keys) {
+		CompletableFuture<LockHandle> acquired = this.engine
+			.acquireAsync(LockRequest.of(keys.split(" ")).waitTime(WAIT));
+		if (closes) {
+			this.engine.close();
+		}
 		this.engine.stop();
 		act();
 		assertStopped(acquired);
@@ -216,10 +205,9 @@ class AsyncEdgesTests extends EngineFixture {
 			LockHandle own = real.acquire(LockRequest.of("own").detached(true));
 			CompletableFuture<LockHandle> waits = real.acquireAsync(waiting("own", Duration.ofMinutes(5)));
 			for (int i = 0; i < NodeTasks.MOST_OF_A_NODE; i++) {
-				this.backend.next("acquire", (step) -> {
+				this.backend.before("acquire", () -> {
 					stalled.countDown();
 					Patience.await(answer, "the end of the test");
-					return step.get();
 				});
 			}
 			for (int i = 0; i < NodeTasks.MOST_OF_A_NODE; i++) {
@@ -252,9 +240,8 @@ class AsyncEdgesTests extends EngineFixture {
 				stopped.get().stop();
 			}
 		});
-		LockEngine engine = new LockEngine(LockEngine.builder(this.backend).application("us").watchdogTimeout(LEASE),
-				time, this.time, () -> {
-				});
+		LockEngine engine = build(LockEngine.builder(this.backend).application("us").watchdogTimeout(LEASE), time,
+				this.time);
 		stopped.set(engine);
 		LockHandle first = engine.acquire(LockRequest.of("k").detached(true));
 		CompletableFuture<LockHandle> waits = engine.acquireAsync(waiting("k", Duration.ofSeconds(20)));
@@ -292,18 +279,6 @@ class AsyncEdgesTests extends EngineFixture {
 		assertThat(completed.get()).as("executeAsync").isTrue();
 	}
 
-	@Test
-	void requestInsideOfTheCodeIsServedDuringAStop() {
-		AtomicReference<CompletableFuture<LockHandle>> inner = new AtomicReference<>();
-		this.engine.executeAsync(request("outer"), () -> {
-			this.engine.stop();
-			inner.set(this.engine.acquireAsync(request("inner")));
-			return inner.get();
-		});
-		act();
-		assertThat(inner.get()).isCompleted();
-	}
-
 	/**
 	 * A borrower keeps the key that was left to a request until that has no time left:
 	 * the key was busy, and the store has failed nobody.
@@ -323,17 +298,13 @@ class AsyncEdgesTests extends EngineFixture {
 	}
 
 	private LockEngine engine(BiConsumer<String, Runnable> way) {
-		return new LockEngine(
+		return build(
 				LockEngine.builder(this.backend).application("us").watchdogTimeout(LEASE).listener(this.events::add),
-				this.time, workers(way), () -> {
-				});
+				this.time, workers(way));
 	}
 
 	private static void assertStopped(CompletableFuture<LockHandle> acquired) {
-		assertThat(acquired).failsWithin(Duration.ZERO)
-			.withThrowableThat()
-			.withCauseInstanceOf(LockBackendException.class)
-			.withMessageContaining("stopped");
+		assertFails(acquired, LockBackendException.class, "stopped");
 	}
 
 }

@@ -42,13 +42,12 @@ class AsyncLinesTests extends EngineFixture {
 	void turnThatComesAsItBeginsDoesNotLetTheCallingThreadAsk() {
 		AtomicReference<LockHandle> first = new AtomicReference<>();
 		AtomicBoolean armed = new AtomicBoolean();
-		LockEngine engine = new LockEngine(settings(), before(() -> {
+		LockEngine engine = build(settings(), before(() -> {
 			if (isInside("AsyncDriver", "step") && armed.getAndSet(false)) {
 				elsewhere(first.get()::close);
 				this.backend.forgetSteps();
 			}
-		}), this.time, () -> {
-		});
+		}), this.time);
 		first.set(engine.acquire(LockRequest.of("k").fenced(true).detached(true)));
 		armed.set(true);
 		CompletableFuture<LockHandle> second = engine.acquireAsync(waiting("k", WAIT).fenced(true));
@@ -59,8 +58,8 @@ class AsyncLinesTests extends EngineFixture {
 	}
 
 	/**
-	 * It has its first key, and does not wait for the other; but stands in line for it
-	 * behind all requests of a node that does not answer.
+	 * The request has its first key, and does not wait for the second one, but stands in
+	 * line for that one behind all requests of a node that does not answer.
 	 */
 	@Test
 	void requestOfSeveralKeysThatMayNotWaitEndsInItsPatience() {
@@ -111,15 +110,14 @@ class AsyncLinesTests extends EngineFixture {
 	void deadlineIsKeptAlsoIfThePoolHasNoThread() {
 		AtomicBoolean stalls = new AtomicBoolean(true);
 		List<Runnable> held = new ArrayList<>();
-		LockEngine engine = new LockEngine(settings(), this.time, workers((name, task) -> {
+		LockEngine engine = build(settings(), this.time, workers((name, task) -> {
 			if (name.equals("request") && stalls.get()) {
 				held.add(task);
 			}
 			else {
 				task.run();
 			}
-		}), () -> {
-		});
+		}));
 		CompletableFuture<Optional<LockHandle>> tried = engine.tryAcquireAsync(request("k"));
 		this.time.advance(PATIENCE_OF_A_REQUEST);
 		assertThat(tried).isCompletedExceptionally();
@@ -162,10 +160,7 @@ class AsyncLinesTests extends EngineFixture {
 		act();
 		CompletableFuture<LockHandle> refused = Patience.get(inThread(() -> this.engine.acquireAsync(reading)),
 				"a request from another thread");
-		this.backend.next("acquire", (step) -> {
-			this.engine.stop();
-			return step.get();
-		});
+		this.backend.before("acquire", () -> this.engine.stop());
 		// By a thread that is in no lock.
 		elsewhere(this::act);
 		assertThat(refused).isCompletedExceptionally();
@@ -180,7 +175,7 @@ class AsyncLinesTests extends EngineFixture {
 	 */
 	@Test
 	void codeIsCalledOnceThoughTheExecutorRunsItsTaskTwice() {
-		LockEngine engine = new LockEngine(settings(), this.time, workers((name, task) -> {
+		LockEngine engine = build(settings(), this.time, workers((name, task) -> {
 			if (name.equals("callback")) {
 				elsewhere(task);
 				elsewhere(task);
@@ -191,8 +186,7 @@ class AsyncLinesTests extends EngineFixture {
 			if (name.equals("request")) {
 				elsewhere(this::act);
 			}
-		}), () -> {
-		});
+		}));
 		CompletableFuture<String> stage = new CompletableFuture<>();
 		AtomicInteger calls = new AtomicInteger();
 		CompletableFuture<String> result = engine.executeAsync(request("k"), () -> {
@@ -208,7 +202,7 @@ class AsyncLinesTests extends EngineFixture {
 	@Test
 	void codeIsNotCalledOnTheCallingThreadIfThereIsNoOther() {
 		AtomicInteger callbacks = new AtomicInteger();
-		LockEngine engine = new LockEngine(settings(), this.time, workers((name, task) -> {
+		LockEngine engine = build(settings(), this.time, workers((name, task) -> {
 			if (name.equals("callback") && callbacks.incrementAndGet() == 2) {
 				throw new OutOfMemoryError("unable to create native thread (test)");
 			}
@@ -221,8 +215,7 @@ class AsyncLinesTests extends EngineFixture {
 			if (name.equals("request")) {
 				elsewhere(this::act);
 			}
-		}), () -> {
-		});
+		}));
 		AtomicBoolean called = new AtomicBoolean();
 		CompletableFuture<Boolean> result = engine.executeAsync(request("k"), () -> {
 			called.set(true);
@@ -248,12 +241,11 @@ class AsyncLinesTests extends EngineFixture {
 
 	@Test
 	void errorBeforeTheEndCostsNoLock() {
-		LockEngine engine = new LockEngine(settings().listener(this.events::add), before(() -> {
+		LockEngine engine = build(settings().listener(this.events::add), before(() -> {
 			if (isInside("Acquirer", "publish")) {
 				throw new StackOverflowError("test");
 			}
-		}), this.time, () -> {
-		});
+		}), this.time);
 		CompletableFuture<LockHandle> acquired = engine.acquireAsync(request("k"));
 		act();
 		assertThat(acquired).isCompletedExceptionally();
@@ -263,19 +255,14 @@ class AsyncLinesTests extends EngineFixture {
 	@Test
 	void stopDoesNotWaitForALockThatCouldNotBeGivenBack() {
 		AtomicBoolean fails = new AtomicBoolean(true);
-		LockEngine engine = new LockEngine(settings(), this.time, workers((name, task) -> {
+		LockEngine engine = build(settings(), this.time, workers((name, task) -> {
 			if (name.equals("background") && fails.getAndSet(false)) {
 				throw new StackOverflowError("test");
 			}
 			task.run();
-		}), () -> {
-		});
+		}));
 		AtomicReference<CompletableFuture<LockHandle>> acquired = new AtomicReference<>();
-		this.backend.next("acquire", (step) -> {
-			Object answer = step.get();
-			acquired.get().cancel(false);
-			return answer;
-		});
+		this.backend.after("acquire", () -> acquired.get().cancel(false));
 		acquired.set(engine.acquireAsync(request("k").awaitedOnStop(true)));
 		act();
 		assertThat(fails).as("not given back").isFalse();

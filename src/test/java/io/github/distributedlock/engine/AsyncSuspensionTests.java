@@ -28,10 +28,8 @@ class AsyncSuspensionTests extends EngineFixture {
 		}
 	});
 
-	private final LockEngine watched = new LockEngine(
-			LockEngine.builder(this.backend).application("watched").watchdogTimeout(LEASE), this.suspending, this.time,
-			() -> {
-			});
+	private final LockEngine watched = build(
+			LockEngine.builder(this.backend).application("watched").watchdogTimeout(LEASE), this.suspending, this.time);
 
 	@Test
 	void turnThatComesWhileItSuspendsIsNotMissed() {

@@ -121,10 +121,7 @@ class AsyncThreadsTests extends EngineFixture {
 		CompletableFuture<LockHandle> late = this.real.acquireAsync(waiting("late", WAIT));
 		this.answer.countDown();
 		for (CompletableFuture<LockHandle> failed : List.of(asks, queues, late)) {
-			assertThat(failed).failsWithin(PATIENCE)
-				.withThrowableThat()
-				.withCauseInstanceOf(LockBackendException.class)
-				.withMessageContaining("stopped");
+			assertFails(failed, LockBackendException.class, "stopped");
 		}
 		handle.close();
 	}

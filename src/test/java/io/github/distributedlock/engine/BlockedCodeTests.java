@@ -7,7 +7,6 @@ import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import java.util.concurrent.RejectedExecutionException;
-import java.util.concurrent.TimeUnit;
 import java.util.function.Consumer;
 
 import io.github.distributedlock.LockEvent;
@@ -60,14 +59,14 @@ class BlockedCodeTests {
 		CountDownLatch event = new CountDownLatch(MANY + 1);
 		start(LockEngine.builder(this.backend).listener(onLost(event::countDown)));
 		loseManyWith((handle) -> handle.onLost(this::block));
-		await(this.blocked, "all actions block");
+		Patience.await(this.blocked, "all actions block");
 		CountDownLatch reaction = new CountDownLatch(1);
 		CountDownLatch action = new CountDownLatch(1);
 		acquire("k").onLost(reaction::countDown, Runnable::run).onLost(action::countDown);
 		loseAll();
-		await(reaction, "a reaction of the library");
-		await(action, "an action of another");
-		await(event, "the events");
+		Patience.await(reaction, "a reaction of the library");
+		Patience.await(action, "an action of another");
+		Patience.await(event, "the events");
 	}
 
 	@Test
@@ -80,9 +79,9 @@ class BlockedCodeTests {
 		})).listener(onLost(event::countDown)));
 		CountDownLatch action = new CountDownLatch(MANY);
 		loseManyWith((handle) -> handle.onLost(action::countDown));
-		await(blocks, "the listener blocks");
-		await(event, "the events for the other one");
-		await(action, "the actions");
+		Patience.await(blocks, "the listener blocks");
+		Patience.await(event, "the events for the other one");
+		Patience.await(action, "the actions");
 	}
 
 	@Test
@@ -92,7 +91,7 @@ class BlockedCodeTests {
 		CountDownLatch all = new CountDownLatch(3);
 		start(LockEngine.builder(this.backend).listener((event) -> {
 			if (event instanceof LockEvent.Lost lost) {
-				await(rest, "the other lossHandler");
+				Patience.await(rest, "the other lossHandler");
 				keys.add(lost.key()); // Not safe for two threads at a time.
 				all.countDown();
 			}
@@ -101,10 +100,10 @@ class BlockedCodeTests {
 			CountDownLatch lost = new CountDownLatch(1);
 			acquire("k" + i).onLost(lost::countDown);
 			loseAll();
-			await(lost, "loss " + i);
+			Patience.await(lost, "loss " + i);
 		}
 		rest.countDown();
-		await(all, "all events");
+		Patience.await(all, "all events");
 		assertThat(keys).containsExactly("k0", "k1", "k2");
 	}
 
@@ -120,26 +119,26 @@ class BlockedCodeTests {
 			block();
 		});
 		loseAll();
-		await(blocks, "the executor's only thread blocks");
+		Patience.await(blocks, "the executor's only thread blocks");
 		acquire("b").onLost(action::countDown);
 		acquire("c").onLost(reaction::countDown, Runnable::run);
 		loseAll();
-		await(reaction, "a reaction of the library");
-		await(event, "the events");
+		Patience.await(reaction, "a reaction of the library");
+		Patience.await(event, "the events");
 		assertThat(action.getCount()).as("the action waits for the executor").isOne();
 		this.end.countDown();
-		await(action, "the action of another");
+		Patience.await(action, "the action of another");
 	}
 
 	@Test
 	void executorThatBlocksItselfDelaysNothing() {
 		start(LockEngine.builder(this.backend).callbackExecutor(Runnable::run));
 		loseManyWith((handle) -> handle.onLost(this::block));
-		await(this.blocked, "all actions block");
+		Patience.await(this.blocked, "all actions block");
 		CountDownLatch action = new CountDownLatch(1);
 		acquire("k").onLost(action::countDown);
 		loseAll();
-		await(action, "an action of another");
+		Patience.await(action, "an action of another");
 	}
 
 	@Test
@@ -150,7 +149,7 @@ class BlockedCodeTests {
 		CountDownLatch action = new CountDownLatch(1);
 		acquire("k").onLost(action::countDown);
 		loseAll();
-		await(action, "the action");
+		Patience.await(action, "the action");
 	}
 
 	private void start(LockEngineBuilder builder) {
@@ -182,17 +181,7 @@ class BlockedCodeTests {
 
 	private void block() {
 		this.blocked.countDown();
-		await(this.end, "the end of the test");
-	}
-
-	private static void await(CountDownLatch latch, String what) {
-		try {
-			assertThat(latch.await(Patience.PATIENCE.toSeconds(), TimeUnit.SECONDS)).as("waited in vain for: " + what)
-				.isTrue();
-		}
-		catch (InterruptedException ex) {
-			throw new IllegalStateException("interrupted while waiting for: " + what, ex);
-		}
+		Patience.await(this.end, "the end of the test");
 	}
 
 }

@@ -49,7 +49,8 @@ class CallbackThreadsTests {
 	private final AtomicInteger begun = new AtomicInteger();
 
 	/**
-	 * Those that have begun, in that order, each until a test ends it.
+	 * One for each callback that has begun, oldest first. A callback runs until the test
+	 * counts its latch down.
 	 */
 	private final List<CountDownLatch> running = new CopyOnWriteArrayList<>();
 

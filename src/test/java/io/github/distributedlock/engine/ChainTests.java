@@ -45,17 +45,14 @@ class ChainTests extends EngineFixture {
 		LockHandle outer = acquired(request("k"));
 		CompletableFuture<LockHandle> inner = Binding.inChain(List.of(outer),
 				() -> this.engine.acquireAsync(request("k").fair(true)));
-		assertThat(inner).failsWithin(Duration.ZERO)
-			.withThrowableThat()
-			.withCauseInstanceOf(LockBackendException.class)
-			.withMessageContaining("does not offer");
+		assertFails(inner, LockBackendException.class, "does not offer");
 		assertThat(outer.isHeld()).isTrue();
 		outer.close();
 		assertThat(holderOf("k")).as("what was refused keeps nothing").isNull();
 	}
 
 	/**
-	 * It must be able to end what it has begun, as a thread inside a lock.
+	 * The chain must be able to end what it has begun, as a thread inside a lock.
 	 */
 	@Test
 	void chainInsideALockIsServedDuringAStop() {

@@ -6,7 +6,6 @@ import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.CountDownLatch;
-import java.util.concurrent.TimeUnit;
 
 import io.github.distributedlock.LockEvent;
 import io.github.distributedlock.LockHandle;
@@ -73,11 +72,11 @@ class CloseAsyncTests extends EngineFixture {
 		for (int i = 0; i < more; i++) {
 			this.real.acquire("k" + i).closeAsync().thenRun(() -> {
 				blocked.countDown();
-				await(this.end, "the end of the test");
+				Patience.await(this.end, "the end of the test");
 			});
 		}
 		this.answer.countDown();
-		await(blocked, "all continuations block");
+		Patience.await(blocked, "all continuations block");
 		this.backend.next("release", ScriptedBackend.LOST_REQUEST);
 		assertThat(this.real.acquire("down").closeAsync()).as("a release").succeedsWithin(PATIENCE);
 		Awaitility.await("a clean-up").atMost(PATIENCE).until(() -> holderOf("down") == null);
@@ -129,7 +128,7 @@ class CloseAsyncTests extends EngineFixture {
 		try (LockEngine engine = LockEngine.builder(this.backend).listener((event) -> {
 			if (event instanceof LockEvent.Released) {
 				thread.complete(Thread.currentThread().getName());
-				await(this.end, "the end of the test");
+				Patience.await(this.end, "the end of the test");
 			}
 		}).build()) {
 			assertThat(engine.acquire("k").closeAsync()).as("although the listener blocks").succeedsWithin(PATIENCE);
@@ -216,20 +215,10 @@ class CloseAsyncTests extends EngineFixture {
 	}
 
 	private void stallNextRelease() {
-		this.backend.next("release", (step) -> {
+		this.backend.before("release", () -> {
 			this.threads.add(Thread.currentThread().getName());
-			await(this.answer, "the test lets the store answer");
-			return step.get();
+			Patience.await(this.answer, "the test lets the store answer");
 		});
-	}
-
-	private static void await(CountDownLatch latch, String what) {
-		try {
-			assertThat(latch.await(PATIENCE.toSeconds(), TimeUnit.SECONDS)).as("waited for: " + what).isTrue();
-		}
-		catch (InterruptedException ex) {
-			throw new IllegalStateException("interrupted while waiting for: " + what, ex);
-		}
 	}
 
 	/**

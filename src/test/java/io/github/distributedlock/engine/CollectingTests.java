@@ -238,7 +238,7 @@ class CollectingTests extends EngineFixture {
 	}
 
 	@Test
-	void theLastRenewalIsNeitherSentForAKeyAloneNorForALeaseThatIsRenewed() {
+	void noLastRenewalForOneKeyOrARenewedLease() {
 		this.engine.acquire(LockRequest.of("x").leaseTime(LEASE)).close();
 		this.engine.acquire(ALL).close();
 		assertThat(this.backend.steps()).noneMatch((step) -> step.startsWith("renew"));
@@ -255,10 +255,7 @@ class CollectingTests extends EngineFixture {
 	void isNotHandedOutWithLessThanHalfOfItsLeaseLeft(Way way) {
 		this.backend.next("acquire", (step) -> step.get());
 		this.backend.next("acquire", (step) -> step.get());
-		this.backend.next("acquire", (step) -> {
-			this.time.pass(LEASE.dividedBy(2));
-			return step.get();
-		});
+		this.backend.before("acquire", () -> this.time.pass(LEASE.dividedBy(2)));
 		this.backend.next("renew", ScriptedBackend.LOST_REPLY);
 		CompletableFuture<Duration> remaining = (way == Way.ASYNC)
 				? this.engine.acquireAsync(ALL).thenApply(LockHandle::remaining)
@@ -276,11 +273,7 @@ class CollectingTests extends EngineFixture {
 		IntStream.range(0, 20).forEach((i) -> this.backend.next("renew", ScriptedBackend.LOST_REPLY));
 		releasedElsewhere("z");
 		this.time.advance(SECOND);
-		assertThat(all).failsWithin(PATIENCE)
-			.withThrowableThat()
-			.havingCause()
-			.isInstanceOf(LockBackendException.class)
-			.withMessageContaining("could not be acquired in");
+		assertFails(all, LockBackendException.class, "could not be acquired in");
 		this.time.advance(SECOND);
 		assertThat(KEYS).extracting(this::owner).containsOnly("");
 		assertThat(hasQueues()).isFalse();
@@ -357,16 +350,10 @@ class CollectingTests extends EngineFixture {
 	void aStopBetweenTwoLastRenewalsFailsTheRequest(Way way) {
 		own("z");
 		CompletableFuture<LockHandle> all = acquiring(way, ALL.leaseTime(LEASE));
-		this.backend.next("renew", (step) -> {
-			this.engine.stop();
-			return step.get();
-		});
+		this.backend.before("renew", () -> this.engine.stop());
 		releasedElsewhere("z");
 		this.time.advance(SECOND);
-		assertThat(all).failsWithin(PATIENCE)
-			.withThrowableThat()
-			.havingCause()
-			.isInstanceOf(LockBackendException.class);
+		assertFails(all, LockBackendException.class);
 		assertThat(KEYS).extracting(this::owner).containsOnly("");
 	}
 
@@ -377,10 +364,7 @@ class CollectingTests extends EngineFixture {
 		CompletableFuture<LockHandle> all = acquiring(way, ALL);
 		this.engine.close();
 		this.time.advance(SECOND);
-		assertThat(all).failsWithin(PATIENCE)
-			.withThrowableThat()
-			.havingCause()
-			.isInstanceOf(LockBackendException.class);
+		assertFails(all, LockBackendException.class);
 		this.time.advance(SECOND);
 		assertThat(owner("x")).isEmpty();
 		assertThat(events(LockEvent.Lost.class)).isEmpty();
@@ -393,10 +377,7 @@ class CollectingTests extends EngineFixture {
 		lose("x");
 		this.engine.stop();
 		this.time.advance(TO_RENEWAL);
-		assertThat(all).failsWithin(PATIENCE)
-			.withThrowableThat()
-			.havingCause()
-			.isInstanceOf(LockBackendException.class);
+		assertFails(all, LockBackendException.class);
 		assertThat(owner("x")).isEmpty();
 	}
 

@@ -82,7 +82,7 @@ class DetachedTests extends EngineFixture {
 	}
 
 	@Test
-	void boundHandleThatAnotherThreadClosesIsUnboundAndWarnedAboutOnce(CapturedOutput output) throws Exception {
+	void closeByAnotherThreadUnbindsAndWarnsOnce(CapturedOutput output) throws Exception {
 		LockHandle handle = onPooledThread(() -> this.engine.acquire("k"));
 		handle.close();
 		assertThat(output).containsOnlyOnce(WARNING)

@@ -37,11 +37,7 @@ class EndOfLeaseTests extends EngineFixture {
 	@Test
 	void countsFromTheAnswer() {
 		ownedElsewhere("k", Duration.ofMillis(300));
-		this.backend.next("register", (step) -> {
-			Object answer = step.get();
-			this.time.pass(Duration.ofMillis(100));
-			return answer;
-		});
+		this.backend.after("register", () -> this.time.pass(Duration.ofMillis(100)));
 		acquiresAfter(Duration.ofMillis(300), acquiring(waiting("k", LONG)));
 		assertThat(this.backend.steps()).containsExactly("acquire k", "register k", "register k");
 	}

@@ -9,7 +9,9 @@ import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicReference;
 import java.util.function.BiConsumer;
+import java.util.function.BooleanSupplier;
 import java.util.function.Supplier;
+import java.util.stream.Stream;
 
 import io.github.distributedlock.LockEvent;
 import io.github.distributedlock.LockHandle;
@@ -74,7 +76,11 @@ public abstract class EngineFixture {
 	}
 
 	protected LockEngine build(LockEngineBuilder settings) {
-		return new LockEngine(settings, this.time, this.time, () -> {
+		return build(settings, this.time, this.time);
+	}
+
+	protected static LockEngine build(LockEngineBuilder settings, EngineTime time, Workers workers) {
+		return new LockEngine(settings, time, workers, () -> {
 		});
 	}
 
@@ -242,20 +248,31 @@ public abstract class EngineFixture {
 	}
 
 	/**
-	 * Twenty requests wait for a key, of which only one polls.
+	 * Lets time pass in steps until a condition holds.
 	 */
-	protected void onlyOneOfTwentyPolls(LockRequest request) {
-		ownedElsewhere("k", LEASE);
-		for (int i = 0; i < 20; i++) {
-			acquiring(request);
-		}
-		this.backend.forgetSteps();
-		for (int i = 0; i < 10; i++) {
-			int before = this.backend.steps().size();
-			this.time.advance(Duration.ofMillis(500));
-			Awaitility.await().until(() -> this.backend.steps().size() > before && this.time.waiting() == 20);
-		}
-		assertThat(this.backend.steps()).hasSizeBetween(10, 15);
+	protected void advanceUntil(Duration step, BooleanSupplier condition) {
+		Awaitility.await().until(() -> {
+			this.time.advance(step);
+			return condition.getAsBoolean();
+		});
+	}
+
+	protected static <T> T succeeded(CompletableFuture<T> future) {
+		assertThat(future).succeedsWithin(PATIENCE);
+		return future.join();
+	}
+
+	/**
+	 * Asserts why a future fails.
+	 * @param texts what the message contains
+	 */
+	protected static void assertFails(CompletableFuture<?> future, Class<? extends Throwable> reason, String... texts) {
+		var failure = assertThat(future).failsWithin(PATIENCE).withThrowableThat().havingCause().isInstanceOf(reason);
+		Stream.of(texts).forEach(failure::withMessageContaining);
+	}
+
+	protected List<LockEvent.Lost.Reason> lossReasons() {
+		return events(LockEvent.Lost.class).stream().map(LockEvent.Lost::reason).toList();
 	}
 
 	protected Thread lastThread() {

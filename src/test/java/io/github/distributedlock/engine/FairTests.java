@@ -7,7 +7,6 @@ import java.util.Set;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CopyOnWriteArrayList;
 
-import io.github.distributedlock.LockBackendException;
 import io.github.distributedlock.LockHandle;
 import io.github.distributedlock.LockInterruptedException;
 import io.github.distributedlock.LockRequest;
@@ -93,9 +92,7 @@ class FairTests extends EngineFixture {
 		Thread interrupted = lastThread();
 		CompletableFuture<?> third = serving(3, this.third);
 		interrupted.interrupt();
-		assertThat(second).failsWithin(PATIENCE)
-			.withThrowableThat()
-			.withCauseInstanceOf(LockInterruptedException.class);
+		assertFails(second, LockInterruptedException.class);
 		untilWithdrawn(1);
 		releasedElsewhere("k");
 		assertThat(first).succeedsWithin(PATIENCE);
@@ -113,16 +110,13 @@ class FairTests extends EngineFixture {
 	}
 
 	@Test
-	void ticketThatNobodyHasIsWithdrawnWhenAPollFindsTheKeyReservedForIt() {
+	void pollWithdrawsATicketThatNobodyHas() {
 		ownedElsewhere("k", LEASE);
 		leaveTicket();
 		loseWakeUps();
 		CompletableFuture<?> staying = serving(1, this.engine);
 		releasedElsewhere("k");
-		Awaitility.await().until(() -> {
-			this.time.advance(Duration.ofMillis(100));
-			return staying.isDone();
-		});
+		advanceUntil(Duration.ofMillis(100), () -> staying.isDone());
 		assertThat(staying).as("did not wait in vain").succeedsWithin(PATIENCE);
 		assertThat(this.backend.steps()).contains("withdraw k");
 	}
@@ -141,11 +135,6 @@ class FairTests extends EngineFixture {
 		this.time.advance(Duration.ofMillis(500));
 		assertThat(second).succeedsWithin(PATIENCE);
 		assertThat(first).isNotDone();
-	}
-
-	@Test
-	void onlyTheFirstOfThisJvmPolls() {
-		onlyOneOfTwentyPolls(waiting("k", LONG).fair(true));
 	}
 
 	@Test
@@ -175,10 +164,7 @@ class FairTests extends EngineFixture {
 			this.time.advance(Duration.ofMillis(500));
 		}
 		releasedElsewhere("k");
-		Awaitility.await().until(() -> {
-			this.time.advance(Duration.ofMillis(100));
-			return this.served.size() == 3;
-		});
+		advanceUntil(Duration.ofMillis(100), () -> this.served.size() == 3);
 		assertThat(this.served).containsExactly(1, 2, 3);
 		assertThat(List.of(first, second, third)).allSatisfy((waiter) -> assertThat(waiter).succeedsWithin(PATIENCE));
 	}
@@ -219,10 +205,7 @@ class FairTests extends EngineFixture {
 		this.store.leaveToExpire("k", held.owner(), Duration.ofMillis(1));
 		this.time.advance(Duration.ofSeconds(1));
 		assertThat(ours).succeedsWithin(PATIENCE);
-		Awaitility.await().until(() -> {
-			this.time.advance(Duration.ofMillis(100));
-			return others.isDone();
-		});
+		advanceUntil(Duration.ofMillis(100), () -> others.isDone());
 		assertThat(this.served).containsExactly(1, 2);
 	}
 
@@ -282,22 +265,6 @@ class FairTests extends EngineFixture {
 		next.join().close();
 		assertThat(fair).succeedsWithin(PATIENCE);
 		assertThat(last).succeedsWithin(PATIENCE);
-	}
-
-	@Test
-	void stopFailsThoseWhoWaitAndWithdrawsTheirTickets() {
-		ownedElsewhere("k", LEASE);
-		CompletableFuture<LockHandle> first = acquiring(waiting("k", LONG).fair(true));
-		CompletableFuture<LockHandle> second = acquiring(waiting("k", LONG).fair(true));
-		this.engine.stop();
-		for (CompletableFuture<LockHandle> waiter : List.of(first, second)) {
-			assertThat(waiter).failsWithin(PATIENCE)
-				.withThrowableThat()
-				.withCauseInstanceOf(LockBackendException.class);
-		}
-		Awaitility.await().until(() -> !hasQueues());
-		releasedElsewhere("k");
-		assertThat(holderOf("k")).isNull();
 	}
 
 	/**

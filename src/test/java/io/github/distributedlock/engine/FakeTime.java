@@ -47,7 +47,7 @@ public final class FakeTime extends StillTime {
 	}
 
 	/**
-	 * Those that wait for a signal or have waited for one, with their last wait.
+	 * Threads that wait for a signal or have waited for one, with their last wait.
 	 */
 	private final Map<Thread, Wait> waits = new ConcurrentHashMap<>();
 
@@ -232,8 +232,9 @@ public final class FakeTime extends StillTime {
 	}
 
 	/**
-	 * It waits for a signal, or for what only the test does, as one that oversleeps. Not
-	 * for a mutex: whoever has that gives it back without more ado.
+	 * Returns whether a thread waits for a signal, or for what only the test does, as one
+	 * that oversleeps. A thread that waits for a mutex does not rest: the owner gives the
+	 * mutex back without more ado.
 	 */
 	private boolean rests(Thread thread, Wait wait) {
 		if (thread == Thread.currentThread() || wait.lasts(thread)) {

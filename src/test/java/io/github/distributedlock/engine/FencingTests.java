@@ -82,11 +82,7 @@ class FencingTests extends EngineFixture {
 
 	@Test
 	void tokenThatComesAfterTheDeadlineIsNotUsed() {
-		this.backend.next("acquire", (step) -> {
-			Object granted = step.get();
-			this.time.advance(Duration.ofSeconds(2));
-			return granted;
-		});
+		this.backend.after("acquire", () -> this.time.advance(Duration.ofSeconds(2)));
 		LockRequest request = FENCED.leaseTime(Duration.ofSeconds(1));
 		assertThatExceptionOfType(LockBackendException.class).isThrownBy(() -> this.engine.tryAcquire(request))
 			.withMessageContaining("the answer took longer than the lease");

@@ -130,11 +130,7 @@ class ForcedReleaseTests extends EngineFixture {
 	}
 
 	private void afterTheTrace(Runnable action) {
-		this.backend.next("acquire", (step) -> {
-			Object answer = step.get();
-			action.run();
-			return answer;
-		});
+		this.backend.after("acquire", () -> action.run());
 	}
 
 	/** As by a store without memory, or without the right to make a key. */
@@ -281,17 +277,15 @@ class ForcedReleaseTests extends EngineFixture {
 	@Test
 	void noRenewalAndNoReleaseWaitsForALook() {
 		List<Runnable> looks = new ArrayList<>();
-		LockEngine holder = new LockEngine(
-				LockEngine.builder(this.store).watchdogTimeout(LEASE).listener(this.events::add), this.time,
-				workers((worker, task) -> {
+		LockEngine holder = build(LockEngine.builder(this.store).watchdogTimeout(LEASE).listener(this.events::add),
+				this.time, workers((worker, task) -> {
 					if (worker.equals("background")) {
 						looks.add(task);
 					}
 					else {
 						task.run();
 					}
-				}), () -> {
-				});
+				}));
 		LockHandle fixed = holder.acquire(request("fixed").leaseTime(Duration.ofHours(1)).detached(true));
 		LockHandle renewed = holder.acquire(request("renewed").detached(true));
 		assertThat(this.operator.forceRelease("fixed", fixed.owner())).isTrue();

@@ -127,16 +127,14 @@ class GrantTests extends EngineFixture {
 
 	@Test
 	void isLostAtItsOwnEnd() {
-		CompletableFuture<LockHandle> waiter = acquiring(waiting("k", LONG));
-		releasedElsewhere("k");
-		assertThat(waiter).succeedsWithin(PATIENCE);
+		LockHandle granted = granted(waiting("k", LONG));
 		this.backend.breaks(ScriptedBackend.LOST_REQUEST);
 		this.time.advance(lessMargin(SHORT).minusMillis(1));
-		assertThat(waiter.join().isHeld()).isTrue();
+		assertThat(granted.isHeld()).isTrue();
 		this.time.advance(Duration.ofMillis(1));
-		assertThat(waiter.join().isHeld()).isFalse();
+		assertThat(granted.isHeld()).isFalse();
 		assertThat(leftInStore()).as("as the margin").isEqualTo(SHORT.dividedBy(100));
-		assertThatExceptionOfType(LockLostException.class).isThrownBy(waiter.join()::checkHeld)
+		assertThatExceptionOfType(LockLostException.class).isThrownBy(granted::checkHeld)
 			.withMessageContaining("its lease of 3 s was not renewed in time");
 	}
 
@@ -159,32 +157,25 @@ class GrantTests extends EngineFixture {
 	void isExtendedByMoreThanItself() {
 		CompletableFuture<LockHandle> waiter = acquiring(waiting("k", LONG));
 		releasedElsewhere("k");
-		assertThat(waiter).succeedsWithin(PATIENCE);
-		assertThat(waiter.join().extend(Duration.ofSeconds(10))).isTrue();
+		assertThat(succeeded(waiter).extend(Duration.ofSeconds(10))).isTrue();
 		assertThat(leftInStore()).isGreaterThanOrEqualTo(LEASE);
 		this.time.advance(LEASE.multipliedBy(2));
 		assertThat(waiter.join().isHeld()).isTrue();
 	}
 
 	/** A short lease might end before, if Redis is down at the release. */
-	@Test
-	void isNoneForARequestThatIsToBeLeftToRunOut() {
-		CompletableFuture<LockHandle> waiter = acquiring(waiting("k", LONG).releaseOn(ReleaseOn.EXPIRY));
-		releasedElsewhere("k");
-		assertThat(waiter).succeedsWithin(PATIENCE);
+	@ParameterizedTest
+	@MethodSource("resting")
+	void isNoneForARequestThatIsToBeLeftToRunOut(LockRequest resting) {
+		LockHandle granted = granted(resting);
 		assertThat(left()).isEqualTo(lessMargin(LEASE));
-		waiter.join().close();
-		assertThat(leftInStore()).isGreaterThanOrEqualTo(LEASE);
+		granted.close();
+		assertThat(leftInStore()).isGreaterThanOrEqualTo(Duration.ofSeconds(20));
 	}
 
-	@Test
-	void isNoneForARequestWithAShortestHold() {
-		CompletableFuture<LockHandle> waiter = acquiring(waiting("k", LONG).minHoldTime(Duration.ofSeconds(20)));
-		releasedElsewhere("k");
-		assertThat(waiter).succeedsWithin(PATIENCE);
-		assertThat(left()).isEqualTo(lessMargin(LEASE));
-		waiter.join().close();
-		assertThat(leftInStore()).isGreaterThanOrEqualTo(Duration.ofSeconds(20));
+	static List<LockRequest> resting() {
+		return List.of(waiting("k", LONG).releaseOn(ReleaseOn.EXPIRY),
+				waiting("k", LONG).minHoldTime(Duration.ofSeconds(20)));
 	}
 
 	@Test
@@ -203,11 +194,7 @@ class GrantTests extends EngineFixture {
 
 	@Test
 	void thatWhichComesBeforeTheAnswerIsKept() {
-		this.backend.next("register", (step) -> {
-			Object busy = step.get();
-			releasedElsewhere("k");
-			return busy;
-		});
+		this.backend.after("register", () -> releasedElsewhere("k"));
 		assertThat(this.engine.tryAcquire(waiting("k", LONG))).isPresent();
 		assertThat(this.backend.steps()).containsExactly("acquire k", "register k");
 	}
@@ -274,11 +261,9 @@ class GrantTests extends EngineFixture {
 	@Test
 	void thatOfAnotherOwnerIsNotForgottenWhileACommandIsUnderWay() {
 		String unknown = instance() + ":unknown";
-		this.backend.next("register", (step) -> {
-			Object busy = step.get();
+		this.backend.after("register", () -> {
 			this.store.pass("other#1:1", claim(unknown), false);
 			hears(ReleaseNotification.granted("k", Waiter.exclusive(instance()), unknown, 7));
-			return busy;
 		});
 		assertThat(this.engine.tryAcquire(waiting("k", LONG))).isPresent();
 		assertThat(this.backend.steps()).containsExactly("acquire k", "register k", "register k");
@@ -333,15 +318,13 @@ class GrantTests extends EngineFixture {
 			this.grants.add(grant);
 			hears(grant);
 		});
-		CompletableFuture<LockHandle> waiter = acquiring(waiting("k", LONG));
-		releasedElsewhere("k");
-		assertThat(waiter).succeedsWithin(PATIENCE);
+		LockHandle granted = granted(waiting("k", LONG));
 		this.backend.forgetSteps();
 		hears(this.grants.get(0));
-		hears(granted(claim(waiter.join().owner()).number(99)));
+		hears(granted(claim(granted.owner()).number(99)));
 		assertThat(this.backend.steps()).isEmpty();
-		assertThat(waiter.join().isHeld()).isTrue();
-		waiter.join().close();
+		assertThat(granted.isHeld()).isTrue();
+		granted.close();
 		assertThat(this.backend.steps()).containsExactly("release k");
 	}
 
@@ -515,6 +498,15 @@ class GrantTests extends EngineFixture {
 		Awaitility.await().untilAsserted(() -> assertThat(holderOf("k")).isNull());
 	}
 
+	/**
+	 * Returns the hold of a request that waits until the key is granted to it.
+	 */
+	private LockHandle granted(LockRequest request) {
+		CompletableFuture<LockHandle> waiter = acquiring(request);
+		releasedElsewhere("k");
+		return succeeded(waiter);
+	}
+
 	private Duration left() {
 		return this.engine.snapshot().holds().get(0).remaining();
 	}
@@ -523,7 +515,7 @@ class GrantTests extends EngineFixture {
 		return Objects.requireNonNull(this.store.acquire(claim("third#1:1")).remaining(), "remaining");
 	}
 
-	/** That of a holder. */
+	/** Returns how much of a lease its holder believes in. */
 	private static Duration lessMargin(Duration lease) {
 		return lease.minus(lease.dividedBy(100));
 	}

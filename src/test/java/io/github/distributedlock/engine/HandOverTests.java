@@ -86,11 +86,7 @@ class HandOverTests extends EngineFixture {
 
 	@Test
 	void beginsTheSliceWhenTheAnswerIsHere() {
-		this.backend.next("acquire", (step) -> {
-			Object answer = step.get();
-			this.time.pass(SLICE.multipliedBy(2));
-			return answer;
-		});
+		this.backend.after("acquire", () -> this.time.pass(SLICE.multipliedBy(2)));
 		LockHandle first = this.engine.acquire("far");
 		CompletableFuture<LockHandle> next = acquiring(waiting("far", LONG));
 		first.close();
@@ -115,9 +111,7 @@ class HandOverTests extends EngineFixture {
 		assertThat(handle.remaining()).isBetween(lease.minusMillis(100), lease);
 		this.time.advance(lease);
 		assertThat(handle.isHeld()).isFalse();
-		assertThat(events(LockEvent.Lost.class)).singleElement()
-			.extracting(LockEvent.Lost::reason)
-			.isEqualTo(LockEvent.Lost.Reason.LEASE_EXPIRED);
+		assertThat(lossReasons()).containsExactly(LockEvent.Lost.Reason.LEASE_EXPIRED);
 		assertThat(holderOf("k")).as("no longer on the server than that").isNull();
 	}
 
@@ -163,10 +157,7 @@ class HandOverTests extends EngineFixture {
 	@Test
 	void extensionThatIsCarriedOutAfterTheCloseDoesNotReachTheNextOne() {
 		CompletableFuture<LockHandle> next = acquiring(waiting("k", LONG));
-		this.backend.next("renew", (step) -> {
-			handOnTo(next);
-			return step.get();
-		});
+		this.backend.before("renew", () -> handOnTo(next));
 		assertThat(this.held.extend(LEASE.multipliedBy(100))).isFalse();
 		assertThat(next.join().remaining()).isLessThan(LEASE);
 		assertThat(next.join().owner()).isNotEqualTo(this.held.owner());
@@ -323,10 +314,7 @@ class HandOverTests extends EngineFixture {
 		lastThread().interrupt();
 		this.time.letThemWakeUp();
 		assertThat(second).failsWithin(PATIENCE);
-		Awaitility.await().until(() -> {
-			this.time.advance(Duration.ofMillis(1));
-			return holderOf("k") == null;
-		});
+		advanceUntil(Duration.ofMillis(1), () -> holderOf("k") == null);
 	}
 
 	@Test
@@ -337,10 +325,7 @@ class HandOverTests extends EngineFixture {
 		this.engine.stop();
 		this.time.letThemWakeUp();
 		assertThat(second).failsWithin(PATIENCE);
-		Awaitility.await().until(() -> {
-			this.time.advance(Duration.ofMillis(1));
-			return holderOf("k") == null;
-		});
+		advanceUntil(Duration.ofMillis(1), () -> holderOf("k") == null);
 	}
 
 	static List<ScriptedBackend.Fault> faults() {
@@ -353,10 +338,7 @@ class HandOverTests extends EngineFixture {
 		CompletableFuture<LockHandle> next = acquiring(waiting("k", LONG).leaseTime(Duration.ofSeconds(19)));
 		this.backend.next("pass", fault);
 		this.held.close();
-		Awaitility.await().until(() -> {
-			this.time.advance(Duration.ofMillis(10));
-			return next.isDone();
-		});
+		advanceUntil(Duration.ofMillis(10), () -> next.isDone());
 		LockHandle handle = succeeded(next);
 		assertThat(handle.isHeld()).isTrue();
 		assertThat(holderOf("k")).isEqualTo(Holder.owner(handle.owner()));
@@ -383,13 +365,11 @@ class HandOverTests extends EngineFixture {
 		this.store.release("k", this.held.owner());
 		this.held.close();
 		succeeded(next);
-		assertThat(events(LockEvent.Lost.class)).singleElement()
-			.extracting(LockEvent.Lost::reason)
-			.isEqualTo(LockEvent.Lost.Reason.TAKEN);
+		assertThat(lossReasons()).containsExactly(LockEvent.Lost.Reason.TAKEN);
 	}
 
 	@Test
-	void releaseKnowsNothingOfAKeyThatIsGoneAndTheNextToAskNamesTheLastHold() {
+	void nextRequestReportsTheLossOfAKeyGoneBeforeTheRelease() {
 		this.held.close();
 		LockHandle first = this.engine.acquire(request("k").name("first"));
 		CompletableFuture<LockHandle> next = acquiring(waiting("k", LONG).name("second"));
@@ -438,10 +418,7 @@ class HandOverTests extends EngineFixture {
 		this.time.advance(LEASE);
 		this.store.acquire(io.github.distributedlock.backend.Claim.of("k", unsettled.owner(), "us", LEASE));
 		this.time.letThemWakeUp();
-		Awaitility.await().until(() -> {
-			this.time.advance(Duration.ofMillis(10));
-			return next.isDone();
-		});
+		advanceUntil(Duration.ofMillis(10), () -> next.isDone());
 		assertThat(succeeded(next).owner()).isNotEqualTo(unsettled.owner());
 	}
 
@@ -500,10 +477,7 @@ class HandOverTests extends EngineFixture {
 		untilWaiting(1);
 		borrowed.close();
 		assertThat(next).isNotDone();
-		Awaitility.await().until(() -> {
-			this.time.advance(Duration.ofMillis(10));
-			return next.isDone();
-		});
+		advanceUntil(Duration.ofMillis(10), () -> next.isDone());
 		succeeded(next);
 	}
 
@@ -525,11 +499,6 @@ class HandOverTests extends EngineFixture {
 	private LockHandle handOnTo(CompletableFuture<LockHandle> next) {
 		this.held.close();
 		return succeeded(next);
-	}
-
-	private static LockHandle succeeded(CompletableFuture<LockHandle> handle) {
-		assertThat(handle).succeedsWithin(PATIENCE);
-		return handle.join();
 	}
 
 }

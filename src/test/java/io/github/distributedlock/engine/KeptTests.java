@@ -197,8 +197,7 @@ class KeptTests extends EngineFixture {
 		ownedElsewhere("k", LEASE);
 		CompletableFuture<LockHandle> waiting = acquiring(kept("k").waitTime(LONG));
 		releasedElsewhere("k");
-		assertThat(waiting).succeedsWithin(PATIENCE);
-		waiting.join().close();
+		succeeded(waiting).close();
 		assertThat(holderOf("k")).isEqualTo(Holder.owner(waiting.join().owner()));
 		this.time.advance(Duration.ofMillis(1));
 		assertThat(holderOf("k")).isNull();
@@ -214,8 +213,7 @@ class KeptTests extends EngineFixture {
 		assertThat(second).succeedsWithin(PATIENCE);
 		assertThat(third).isNotDone();
 		second.join().close();
-		assertThat(third).succeedsWithin(PATIENCE);
-		third.join().close();
+		succeeded(third).close();
 		assertThat(third.join().owner()).isEqualTo(owner);
 		assertThat(this.backend.steps()).isEmpty();
 		this.time.advance(KEEP);
@@ -271,13 +269,12 @@ class KeptTests extends EngineFixture {
 	@Test
 	void isNotTakenAnyMoreOnceSuchARequestHasEntered() {
 		AtomicReference<LockEngine> engine = new AtomicReference<>();
-		LockEngine ours = new LockEngine(LockEngine.builder(this.backend).watchdogTimeout(LEASE), before(() -> {
+		LockEngine ours = build(LockEngine.builder(this.backend).watchdogTimeout(LEASE), before(() -> {
 			LockEngine taking = isInside("LocalQueue", "enter") ? engine.getAndSet(null) : null;
 			if (taking != null) {
 				elsewhere(() -> taking.tryAcquire(kept("k").detached(true)));
 			}
-		}), this.time, () -> {
-		});
+		}), this.time);
 		ours.acquire(kept("k")).close();
 		engine.set(ours);
 		CompletableFuture<Optional<LockHandle>> fenced = inThread(
@@ -334,12 +331,11 @@ class KeptTests extends EngineFixture {
 	@Test
 	void isReleasedByWhoReturnsItWhileTheEngineStops() {
 		AtomicReference<LockEngine> stopped = new AtomicReference<>();
-		LockEngine ours = new LockEngine(LockEngine.builder(this.backend).watchdogTimeout(LEASE), before(() -> {
+		LockEngine ours = build(LockEngine.builder(this.backend).watchdogTimeout(LEASE), before(() -> {
 			if (stopped.get() != null && isInside("KeptKeys", "mayKeep")) {
 				stopped.getAndSet(null).stop();
 			}
-		}), this.time, () -> {
-		});
+		}), this.time);
 		ours.acquire(kept("k")).close();
 		LockHandle again = ours.acquire(kept("k"));
 		stopped.set(ours);
@@ -511,8 +507,7 @@ class KeptTests extends EngineFixture {
 		CompletableFuture<Optional<LockHandle>> ours = inThread(() -> this.engine.tryAcquire(request("k")));
 		untilWaiting(1);
 		this.time.advance(Duration.ofMillis(1));
-		assertThat(ours).succeedsWithin(PATIENCE);
-		assertThat(ours.join()).as("nobody worked under it").isPresent();
+		assertThat(succeeded(ours)).as("nobody worked under it").isPresent();
 		assertThat(this.backend.steps()).startsWith("acquire k", "register k");
 	}
 
@@ -525,8 +520,7 @@ class KeptTests extends EngineFixture {
 		this.time.advance(Duration.ofMillis(99));
 		assertThat(ours).isNotDone();
 		this.time.advance(Duration.ofMillis(1));
-		assertThat(ours).succeedsWithin(PATIENCE);
-		assertThat(ours.join()).isEmpty();
+		assertThat(succeeded(ours)).isEmpty();
 		assertThat(theirs.isHeld()).isTrue();
 		theirs.close();
 	}
@@ -601,11 +595,10 @@ class KeptTests extends EngineFixture {
 		this.time.advance(KEEP.dividedBy(2)); // Has moved the alarm.
 		LockHandle use = this.engine.acquire(kept("k"));
 		AtomicBoolean rung = new AtomicBoolean();
-		this.backend.next("release", (release) -> {
+		this.backend.before("release", () -> {
 			this.time.advance(KEEP.multipliedBy(2)); // Would never end if each alarm set
 														// another.
 			rung.set(true);
-			return release.get();
 		});
 		use.close();
 		assertThat(rung).isTrue();
@@ -701,8 +694,7 @@ class KeptTests extends EngineFixture {
 		CompletableFuture<Optional<LockHandle>> ours = inThread(() -> this.engine.tryAcquire(request));
 		untilWaiting(1);
 		this.time.advance(Duration.ofMillis(1));
-		assertThat(ours).succeedsWithin(PATIENCE);
-		assertThat(ours.join()).as("nobody worked under it").isPresent();
+		assertThat(succeeded(ours)).as("nobody worked under it").isPresent();
 	}
 
 	@ParameterizedTest
@@ -732,8 +724,7 @@ class KeptTests extends EngineFixture {
 		this.time.advance(Duration.ofMillis(1));
 		await().until(() -> this.backend.steps().contains("register l") && this.time.waiting() == 1);
 		this.time.advance(Duration.ofMillis(39));
-		assertThat(ours).succeedsWithin(PATIENCE);
-		assertThat(ours.join()).isEmpty();
+		assertThat(succeeded(ours)).isEmpty();
 		second.close();
 	}
 

@@ -49,7 +49,7 @@ class LocalQueueTests {
 	}
 
 	@Test
-	void requestThatTakesOverAMessageForNobodyKnowsThatTheKeyMayBeReserved() {
+	void messageForNobodyTellsThatTheKeyMayBeReserved() {
 		this.queue.wake(K);
 		assertThat(this.withdrawals).hasSize(1);
 		Entry entry = this.queue.enter(K, false, false, this.wait);

@@ -7,22 +7,17 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Set;
-import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CountDownLatch;
-import java.util.concurrent.Future;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
 
-import io.github.distributedlock.LockEvent;
 import io.github.distributedlock.LockHandle;
 import io.github.distributedlock.LockRequest;
 import io.github.distributedlock.backend.memory.InMemoryLockBackend;
-import io.github.distributedlock.fixtures.OwnThreads;
 import io.github.distributedlock.fixtures.Patience;
 import org.awaitility.Awaitility;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.ExtendWith;
-import org.junit.jupiter.api.extension.RegisterExtension;
 
 import org.springframework.boot.test.system.CapturedOutput;
 import org.springframework.boot.test.system.OutputCaptureExtension;
@@ -35,9 +30,6 @@ import static org.assertj.core.api.Assertions.assertThatIllegalArgumentException
  */
 @ExtendWith(OutputCaptureExtension.class)
 class LockEngineTests {
-
-	@RegisterExtension
-	final OwnThreads threads = new OwnThreads();
 
 	private static final Duration LEASE = Duration.ofSeconds(30);
 
@@ -101,29 +93,6 @@ class LockEngineTests {
 	}
 
 	@Test
-	void enginesOnTheSameStoreExcludeEachOther() throws Exception {
-		InMemoryLockBackend store = new InMemoryLockBackend();
-		int[] counter = new int[1];
-		try (LockEngine first = LockEngine.builder(store).build();
-				LockEngine second = LockEngine.builder(store).build()) {
-			List<Future<?>> workers = new ArrayList<>();
-			for (int thread = 0; thread < 8; thread++) {
-				LockEngine engine = (thread % 2 == 0) ? first : second;
-				workers.add(CompletableFuture.runAsync(() -> {
-					for (int i = 0; i < 200; i++) {
-						engine.run(LockRequest.of("k").waitTime(Duration.ofMinutes(1)), () -> counter[0]++);
-					}
-				}, this.threads));
-			}
-			for (Future<?> worker : workers) {
-				worker.get(Patience.PATIENCE.toSeconds(), TimeUnit.SECONDS);
-			}
-			Awaitility.await().until(() -> !first.hasQueues() && !second.hasQueues());
-		}
-		assertThat(counter[0]).isEqualTo(1600);
-	}
-
-	@Test
 	void engineThatIsIdleHasNoThreadsAndABusyOneHasFew() {
 		Awaitility.await("the threads of other tests have ended").until(() -> lockThreads() == 0);
 		WallClock clock = new WallClock();
@@ -162,40 +131,6 @@ class LockEngineTests {
 					.containsOnlyOnce("Lock 'short' of " + handle.owner() + " was lost after")
 					.contains("(leave the leaseTime empty"));
 			handle.close();
-		}
-	}
-
-	@Test
-	void slowListenersAndActionsOfOthersDelayNoLossAction() throws Exception {
-		CountDownLatch end = new CountDownLatch(1);
-		CountDownLatch slow = new CountDownLatch(2);
-		CountDownLatch lost = new CountDownLatch(1);
-		WallClock clock = new WallClock();
-		try (LockEngine engine = clock.build(LockEngine.builder(new InMemoryLockBackend()).listener((event) -> {
-			if (event instanceof LockEvent.Lost) {
-				slow.countDown();
-				Patience.await(end, "the end of the test");
-			}
-		}))) {
-			LockHandle other = engine.acquire(LockRequest.of("other").leaseTime(LEASE));
-			other.onLost(() -> {
-				slow.countDown();
-				Patience.await(end, "the end of the test");
-			});
-			clock.advance(LEASE);
-			assertThat(slow.await(Patience.PATIENCE.toSeconds(), TimeUnit.SECONDS))
-				.as("the listener and the action are busy")
-				.isTrue();
-			LockHandle handle = engine.acquire(LockRequest.of("k").leaseTime(LEASE));
-			handle.onLost(lost::countDown);
-			clock.advance(LEASE);
-			assertThat(lost.await(Patience.PATIENCE.toSeconds(), TimeUnit.SECONDS)).isTrue();
-			handle.close();
-			other.close();
-			end.countDown();
-		}
-		finally {
-			end.countDown();
 		}
 	}
 

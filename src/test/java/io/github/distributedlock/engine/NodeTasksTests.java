@@ -29,7 +29,7 @@ class NodeTasksTests {
 	private final NodeTasks tasks = new NodeTasks(this::thread, this.time);
 
 	/**
-	 * Those of listeners.
+	 * Tasks of listeners.
 	 */
 	private final NodeTasks serial = new NodeTasks(this::thread, this.time, 1);
 

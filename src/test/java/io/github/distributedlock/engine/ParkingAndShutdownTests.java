@@ -81,30 +81,9 @@ class ParkingAndShutdownTests extends EngineFixture {
 	}
 
 	@Test
-	void stopFailsThoseWhoWait() {
-		ownedElsewhere("k", LEASE);
-		LockHandle held = this.engine.acquire("local");
-		CompletableFuture<LockHandle> atTheStore = acquiring(request("k"));
-		CompletableFuture<LockHandle> inTheQueue = acquiring(request("local"));
-		this.engine.stop();
-		for (CompletableFuture<LockHandle> waiter : java.util.List.of(atTheStore, inTheQueue)) {
-			assertThat(waiter).failsWithin(PATIENCE)
-				.withThrowableThat()
-				.havingCause()
-				.isInstanceOf(LockBackendException.class)
-				.withMessageContaining("the lock engine is stopped");
-		}
-		Awaitility.await().until(() -> this.backend.steps().contains("withdraw k"));
-		held.close();
-	}
-
-	@Test
 	void closedEngineSendsNothingForWhatItLeavesToRunOut() {
 		LockHandle handle = this.engine.acquire("k");
-		this.backend.next("renew", (step) -> {
-			this.engine.close();
-			return step.get();
-		});
+		this.backend.before("renew", () -> this.engine.close());
 		this.time.advance(Duration.ofSeconds(20));
 		handle.close();
 		this.time.advance(Duration.ofSeconds(5));
@@ -161,10 +140,9 @@ class ParkingAndShutdownTests extends EngineFixture {
 
 	@Test
 	void handleThatIsClosedIsNotHeldTooLong() {
-		LockEngine warning = new LockEngine(
+		LockEngine warning = build(
 				LockEngine.builder(this.store).watchdogTimeout(LEASE).warnHeldAfter(Duration.ofSeconds(5)), this.time,
-				this.time, () -> {
-				});
+				this.time);
 		int before = this.time.alarms();
 		LockHandle handle = warning.acquire("k");
 		assertThat(this.time.alarms()).isGreaterThan(before);
@@ -199,12 +177,9 @@ class ParkingAndShutdownTests extends EngineFixture {
 
 	@Test
 	void lockThatIsGrantedDuringTheStopIsGivenBack() {
-		this.backend.next("acquire", (step) -> {
-			Object granted = step.get();
-			this.engine.stop();
-			return granted;
-		});
-		assertThatExceptionOfType(LockBackendException.class).isThrownBy(() -> this.engine.acquire("k"));
+		this.backend.after("acquire", () -> this.engine.stop());
+		assertThatExceptionOfType(LockBackendException.class).isThrownBy(() -> this.engine.acquire("k"))
+			.withMessageContaining("the lock engine is stopped");
 		this.time.advance(Duration.ofSeconds(1));
 		assertThat(holderOf("k")).isNull();
 	}
@@ -214,8 +189,7 @@ class ParkingAndShutdownTests extends EngineFixture {
 		assertThatExceptionOfType(IllegalArgumentException.class).isThrownBy(() -> this.engine.acquire("ä".repeat(513)))
 			.withMessageContaining("has 1026 bytes, but at most 1024 are allowed");
 		assertThat(this.engine.tryAcquire("ä".repeat(512))).isPresent();
-		LockEngine strict = new LockEngine(LockEngine.builder(this.store).maxKeyBytes(3), this.time, this.time, () -> {
-		});
+		LockEngine strict = build(LockEngine.builder(this.store).maxKeyBytes(3));
 		assertThatExceptionOfType(IllegalArgumentException.class).isThrownBy(() -> strict.acquire("four"))
 			.withMessageContaining("'four…' has 4 bytes, but at most 3");
 		assertThat(this.backend.steps()).hasSize(1);

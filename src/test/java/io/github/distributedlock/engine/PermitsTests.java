@@ -10,8 +10,6 @@ import java.util.stream.IntStream;
 import java.util.stream.Stream;
 
 import io.github.distributedlock.EngineSnapshot;
-import io.github.distributedlock.LockBackendException;
-import io.github.distributedlock.LockEvent;
 import io.github.distributedlock.LockHandle;
 import io.github.distributedlock.LockMode;
 import io.github.distributedlock.LockRequest;
@@ -59,15 +57,6 @@ class PermitsTests extends EngineFixture {
 	}
 
 	@Test
-	void whoAsksForNothingButAPermitDoesNotWaitForAnAnswerToAnother() {
-		this.backend.next("acquire", (step) -> {
-			assertThat(inThread(() -> isBusy(this.engine))).succeedsWithin(PATIENCE).isEqualTo(false);
-			return step.get();
-		});
-		assertThat(this.engine.tryAcquire(permits(2))).isPresent();
-	}
-
-	@Test
 	void eachGoesByItsOwnNumber() {
 		this.engine.acquire(permits(2));
 		inThread(() -> this.engine.acquire(permits(2))).join();
@@ -105,11 +94,6 @@ class PermitsTests extends EngineFixture {
 		waiting.get(0).join().close();
 		act();
 		assertThat(waiting).allMatch(CompletableFuture::isDone);
-	}
-
-	@Test
-	void thoseThatWaitCostNoMoreThanOne() {
-		onlyOneOfTwentyPolls(permits(2).waitTime(LONG));
 	}
 
 	@Test
@@ -187,32 +171,6 @@ class PermitsTests extends EngineFixture {
 	}
 
 	@Test
-	void eachHolderHasALeaseOfItsOwn() {
-		LockHandle fixed = this.engine.acquire(detached(2).leaseTime(Duration.ofSeconds(1)));
-		LockHandle limited = this.engine.acquire(permits("other", 2).maxHoldTime(Duration.ofSeconds(90)));
-		LockHandle renewed = this.engine.acquire(detached(2));
-		this.time.advance(Duration.ofMinutes(5));
-		assertThat(List.of(fixed, limited)).noneMatch(LockHandle::isHeld);
-		assertThat(renewed.isHeld()).isTrue();
-		assertThat(events(LockEvent.Lost.class)).extracting(LockEvent.Lost::owner)
-			.containsExactly(fixed.owner(), limited.owner());
-		assertThat(this.third.tryAcquire(detached(2))).isPresent();
-		assertThat(this.third.tryAcquire(detached(2))).isEmpty();
-	}
-
-	@Test
-	void oneIsLostAlone() {
-		LockHandle lost = this.engine.acquire(detached(2));
-		LockHandle kept = this.engine.acquire(detached(2));
-		assertThat(this.store.release("k", lost.owner())).isTrue();
-		this.time.advance(LEASE);
-		assertThat(lost.isHeld()).isFalse();
-		assertThat(kept.isHeld()).isTrue();
-		assertThat(events(LockEvent.Lost.class)).extracting(LockEvent.Lost::reason)
-			.containsExactly(LockEvent.Lost.Reason.TAKEN);
-	}
-
-	@Test
 	void aHolderWhoseJvmDiedTakesAPermitUntilItsLeaseIsOver() {
 		this.store.acquire(HoldOptions.of(permits(2), LEASE).claim("k", "dead#1:1", Waiter.exclusive("dead#1")));
 		this.engine.acquire(permits(2));
@@ -278,8 +236,7 @@ class PermitsTests extends EngineFixture {
 		CompletableFuture<LockHandle> behind = acquiring(permits(2).waitTime(LONG));
 		this.time.advance(Duration.ofSeconds(1));
 		assertThat(alone).failsWithin(PATIENCE);
-		assertThat(behind).succeedsWithin(PATIENCE);
-		behind.join().close();
+		succeeded(behind).close();
 		held.close();
 		Awaitility.await().until(() -> !this.engine.hasQueues());
 		assertThat(holderOf("k")).isNull();
@@ -298,24 +255,6 @@ class PermitsTests extends EngineFixture {
 	}
 
 	@Test
-	void requestThatWasNotAnsweredIsCleanedUp() {
-		this.backend.next("acquire", ScriptedBackend.LOST_REPLY);
-		assertThatExceptionOfType(LockBackendException.class).isThrownBy(() -> this.engine.tryAcquire(permits(2)));
-		this.time.advance(Duration.ofSeconds(1));
-		assertThat(this.third.tryAcquire("k")).isPresent();
-	}
-
-	@Test
-	void requestThatWasNotAnsweredAndWaitsGoesOnWithThePermitThatItHas() {
-		this.backend.next("acquire", ScriptedBackend.LOST_REPLY);
-		LockHandle holder = this.engine.acquire(permits(2).waitTime(LONG));
-		assertThat(this.backend.steps()).containsExactly("acquire k", "register k");
-		assertThat(isBusy(this.third)).isFalse();
-		holder.close();
-		assertThat(this.third.tryAcquire("k")).isPresent();
-	}
-
-	@Test
 	void allHoldersAreShown() {
 		LockHandle here = this.engine.acquire(permits(2));
 		LockHandle there = this.third.acquire(permits(2));
@@ -325,15 +264,6 @@ class PermitsTests extends EngineFixture {
 			.containsExactlyInAnyOrder(here.owner(), there.owner());
 		assertThat(this.engine.snapshot().holds()).extracting(EngineSnapshot.Hold::owner).containsExactly(here.owner());
 		assertThat(this.engine.snapshot().holds()).extracting(EngineSnapshot.Hold::permits).containsExactly(2);
-	}
-
-	@Test
-	void whatTheStoreCannotDoIsRefusedBeforeAnyIo() {
-		this.backend.exclusiveOnly();
-		assertThatExceptionOfType(LockBackendException.class).isThrownBy(() -> this.engine.acquire(permits(2)))
-			.withMessageContaining("Lock [k] was requested as one of several permits");
-		assertThat(this.backend.steps()).isEmpty();
-		assertThat(this.engine.tryAcquire(permits(1))).isPresent();
 	}
 
 	/**

@@ -118,10 +118,32 @@ public final class ScriptedBackend extends ForwardingLockBackend {
 	}
 
 	/**
-	 * The next step of that name goes wrong; the one after the next with a further call.
+	 * The next step of a name goes wrong; the one after the next with a further call.
 	 */
 	public void next(String step, Fault fault) {
 		this.faults.computeIfAbsent(step, (s) -> new ConcurrentLinkedQueue<>()).add(fault);
+	}
+
+	/**
+	 * Something happens before the next step of a name is carried out.
+	 */
+	public void before(String step, Runnable action) {
+		next(step, (carriedOut) -> {
+			action.run();
+			return carriedOut.get();
+		});
+	}
+
+	/**
+	 * Something happens after the next step of a name was carried out, and before the
+	 * answer arrives.
+	 */
+	public void after(String step, Runnable action) {
+		next(step, (carriedOut) -> {
+			Object answer = carriedOut.get();
+			action.run();
+			return answer;
+		});
 	}
 
 	/**

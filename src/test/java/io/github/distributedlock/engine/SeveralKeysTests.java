@@ -58,24 +58,6 @@ class SeveralKeysTests extends EngineFixture {
 	}
 
 	@Test
-	void eachOfThemIsRenewed() {
-		LockHandle handle = this.engine.acquire(BOTH);
-		this.time.advance(LEASE.multipliedBy(3));
-		assertThat(handle.isHeld()).isTrue();
-	}
-
-	@Test
-	void areGivenBackInTheBackgroundAfterAFailure() {
-		LockHandle handle = this.engine.acquire(BOTH);
-		this.backend.next("release-all", ScriptedBackend.LOST_REQUEST);
-		handle.close();
-		assertThat(events(LockEvent.ReleaseDeferred.class)).hasSize(2);
-		this.time.advance(Duration.ofSeconds(1));
-		assertThat(holderOf(A)).isNull();
-		assertThat(holderOf(B)).isNull();
-	}
-
-	@Test
 	void keyThatIsGoneAtTheReleaseIsReportedAsLost() {
 		LockHandle handle = this.engine.acquire(BOTH);
 		this.store.release(A, handle.owner());
@@ -86,11 +68,7 @@ class SeveralKeysTests extends EngineFixture {
 
 	@Test
 	void engineThatIsStoppedMeanwhileKeepsNone() {
-		this.backend.next("acquire", (step) -> {
-			Object answer = step.get();
-			this.engine.stop();
-			return answer;
-		});
+		this.backend.after("acquire", () -> this.engine.stop());
 		assertThatExceptionOfType(LockBackendException.class).isThrownBy(() -> this.engine.acquire(BOTH));
 		this.time.advance(Duration.ofSeconds(1));
 		assertThat(holderOf(A)).isNull();

@@ -5,14 +5,12 @@ import java.util.List;
 import java.util.concurrent.CompletableFuture;
 
 import io.github.distributedlock.LockBackendException;
-import io.github.distributedlock.LockEvent.Lost.Reason;
 import io.github.distributedlock.LockEvent;
 import io.github.distributedlock.LockHandle;
 import io.github.distributedlock.LockMode;
 import io.github.distributedlock.LockRequest;
 import io.github.distributedlock.LockUpgradeException;
 import io.github.distributedlock.backend.Waiter;
-import org.awaitility.Awaitility;
 import org.junit.jupiter.api.Test;
 
 import static org.assertj.core.api.Assertions.assertThat;
@@ -52,16 +50,6 @@ class SharedTests extends EngineFixture {
 	}
 
 	@Test
-	void readerDoesNotWaitUntilAnotherWasAnswered() {
-		this.backend.next("acquire", (step) -> {
-			assertThat(inThread(() -> this.engine.tryAcquire(shared("k")).isPresent())).succeedsWithin(PATIENCE)
-				.isEqualTo(true);
-			return step.get();
-		});
-		assertThat(this.engine.tryAcquire(shared("k"))).isPresent();
-	}
-
-	@Test
 	void writerThatWaitsIsNotStarvedByReadersThatComeLater() {
 		LockHandle first = this.engine.acquire(shared("k"));
 		CompletableFuture<LockHandle> writer = inThread(() -> this.third.acquire(waiting("k", LONG)));
@@ -95,40 +83,6 @@ class SharedTests extends EngineFixture {
 		releasedElsewhere("k");
 		assertThat(readers).allSatisfy((reader) -> assertThat(reader).succeedsWithin(PATIENCE));
 		assertThat(readers).allMatch((reader) -> reader.join().isHeld());
-	}
-
-	@Test
-	void readersThatWaitCostNoMoreThanOne() {
-		onlyOneOfTwentyPolls(shared("k").waitTime(LONG));
-	}
-
-	@Test
-	void eachReaderHasALeaseOfItsOwn() {
-		LockHandle fixed = this.engine.acquire(shared("k").leaseTime(Duration.ofSeconds(1)));
-		LockHandle renewed = inThread(() -> this.engine.acquire(shared("k"))).join();
-		this.time.advance(Duration.ofMinutes(5));
-		assertThat(fixed.isHeld()).isFalse();
-		assertThat(renewed.isHeld()).isTrue();
-		assertThat(events(LockEvent.Lost.class)).extracting(LockEvent.Lost::owner).containsExactly(fixed.owner());
-		assertThat(this.third.tryAcquire("k")).isEmpty();
-		fixed.close();
-		assertThat(this.third.tryAcquire("k")).isEmpty();
-		renewed.close();
-		assertThat(this.third.tryAcquire("k")).isPresent();
-	}
-
-	@Test
-	void readerIsLostAlone() {
-		LockHandle lost = this.engine.acquire(shared("k"));
-		LockHandle kept = inThread(() -> this.engine.acquire(shared("k"))).join();
-		assertThat(this.store.release("k", lost.owner())).isTrue();
-		this.time.advance(LEASE);
-		assertThat(lost.isHeld()).isFalse();
-		assertThat(kept.isHeld()).isTrue();
-		assertThat(events(LockEvent.Lost.class)).singleElement().satisfies((event) -> {
-			assertThat(event.owner()).isEqualTo(lost.owner());
-			assertThat(event.reason()).isEqualTo(Reason.TAKEN);
-		});
 	}
 
 	@Test
@@ -204,50 +158,6 @@ class SharedTests extends EngineFixture {
 	}
 
 	@Test
-	void requestThatWasNotAnsweredIsCleanedUp() {
-		this.backend.next("acquire", ScriptedBackend.LOST_REPLY);
-		assertThatExceptionOfType(LockBackendException.class).isThrownBy(() -> this.engine.tryAcquire(shared("k")));
-		this.time.advance(Duration.ofSeconds(1));
-		assertThat(this.third.tryAcquire("k")).isPresent();
-	}
-
-	@Test
-	void requestThatWasNotAnsweredAndWaitsGoesOn() {
-		this.backend.next("acquire", ScriptedBackend.LOST_REPLY);
-		LockHandle reader = this.engine.acquire(shared("k").waitTime(LONG));
-		assertThat(this.backend.steps()).containsExactly("acquire k", "register k");
-		reader.close();
-		assertThat(this.third.tryAcquire("k")).isPresent();
-	}
-
-	@Test
-	void readerThatGivesUpWithdraws() {
-		ownedElsewhere("k", LEASE);
-		CompletableFuture<LockHandle> reader = acquiring(shared("k").waitTime(Duration.ofSeconds(1)));
-		this.time.advance(Duration.ofSeconds(1));
-		assertThat(reader).failsWithin(PATIENCE);
-		Awaitility.await().until(() -> !this.engine.hasQueues());
-		releasedElsewhere("k");
-		assertThat(holderOf("k")).isNull();
-	}
-
-	@Test
-	void stopFailsReadersThatWaitAndCloseLosesThoseThatHold() {
-		LockHandle reader = this.engine.acquire(shared("held"));
-		ownedElsewhere("k", LEASE);
-		CompletableFuture<LockHandle> waiter = acquiring(shared("k").waitTime(LONG));
-		this.engine.stop();
-		assertThat(waiter).failsWithin(PATIENCE).withThrowableThat().withCauseInstanceOf(LockBackendException.class);
-		Awaitility.await().until(() -> !this.engine.hasQueues());
-		assertThat(reader.isHeld()).isTrue();
-		this.engine.close();
-		assertThat(reader.isHeld()).isFalse();
-		assertThat(this.third.tryAcquire("held")).as("left to its lease").isEmpty();
-		this.time.advance(LEASE);
-		assertThat(this.third.tryAcquire("held")).isPresent();
-	}
-
-	@Test
 	void whatCannotGoTogetherIsRefusedBeforeAnyIo() {
 		assertThatIllegalArgumentException().isThrownBy(() -> this.engine.acquire(shared("k").fair(true)))
 			.withMessageContainingAll("Lock [k]", "SHARED and fair", "Request it without fair");
@@ -259,7 +169,8 @@ class SharedTests extends EngineFixture {
 	@Test
 	void whatTheStoreCannotDoIsRefusedBeforeAnyIo() {
 		this.backend.exclusiveOnly();
-		for (LockRequest request : List.of(shared("k"), request("k").fair(true), request("k").fenced(true))) {
+		for (LockRequest request : List.of(shared("k"), request("k").fair(true), request("k").fenced(true),
+				request("k").permits(2))) {
 			assertThatExceptionOfType(LockBackendException.class).isThrownBy(() -> this.engine.acquire(request))
 				.withMessageContaining("Lock [k] was requested as");
 		}

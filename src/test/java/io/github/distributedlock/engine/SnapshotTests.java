@@ -125,10 +125,7 @@ class SnapshotTests extends EngineFixture {
 		LockHandle first = this.engine.acquire("k");
 		CompletableFuture<LockHandle> next = acquiring(waiting("k", LEASE.multipliedBy(2)));
 		List<Integer> held = new ArrayList<>();
-		this.backend.next("yield", (step) -> {
-			held.add(this.engine.keysHeld());
-			return step.get();
-		});
+		this.backend.before("yield", () -> held.add(this.engine.keysHeld()));
 		this.time.advance(LEASE.dividedBy(3));
 		first.close();
 		assertThat(next).succeedsWithin(PATIENCE)
@@ -140,11 +137,7 @@ class SnapshotTests extends EngineFixture {
 
 	@Test
 	void leavesOutAKeyWhoseRequestIsNotServedAnyMore() {
-		this.backend.next("acquire", (step) -> {
-			Object answer = step.get();
-			this.engine.stop();
-			return answer;
-		});
+		this.backend.after("acquire", () -> this.engine.stop());
 		assertThatExceptionOfType(LockBackendException.class).isThrownBy(() -> this.engine.acquire("k"));
 		assertThat(this.engine.keysHeld()).isZero();
 	}

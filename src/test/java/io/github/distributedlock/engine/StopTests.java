@@ -105,7 +105,7 @@ class StopTests extends EngineFixture {
 	}
 
 	/**
-	 * It may run beside the one that holds the lock.
+	 * The thread may run beside the one that holds the lock.
 	 */
 	@Test
 	void threadThatALockIsOnlyShownToIsNotInsideIt() {
@@ -133,9 +133,7 @@ class StopTests extends EngineFixture {
 		this.engine.stop();
 		this.engine.close();
 		assertThat(handle.isHeld()).isFalse();
-		assertThat(events(LockEvent.Lost.class)).singleElement()
-			.extracting(LockEvent.Lost::reason)
-			.isEqualTo(Reason.SHUTDOWN);
+		assertThat(lossReasons()).containsExactly(Reason.SHUTDOWN);
 		assertRefused();
 		handle.close();
 		this.engine.close();
@@ -179,9 +177,12 @@ class StopTests extends EngineFixture {
 	void stopCompletesWhenTheLastCallHasEndedAndItsLockIsGivenBack() throws Exception {
 		CountDownLatch first = new CountDownLatch(1);
 		CountDownLatch second = new CountDownLatch(1);
-		CompletableFuture<Void> execute = inThread(() -> this.engine.execute("a", () -> await(first)));
+		CompletableFuture<Void> execute = inThread(() -> this.engine.execute("a", () -> {
+			Patience.await(first, "the test goes on");
+			return null;
+		}));
 		CompletableFuture<Void> run = inThread(() -> {
-			this.engine.run("b", () -> await(second));
+			this.engine.run("b", () -> Patience.await(second, "the test goes on"));
 			return null;
 		});
 		Awaitility.await("both run")
@@ -223,11 +224,9 @@ class StopTests extends EngineFixture {
 	@Test
 	void requestThatIsBeingAnsweredIsAwaitedToo() {
 		AtomicReference<CompletableFuture<Void>> stopped = new AtomicReference<>();
-		this.backend.next("acquire", (step) -> {
-			Object granted = step.get();
+		this.backend.after("acquire", () -> {
 			stopped.set(this.engine.stop());
 			assertThat(stopped.get()).isNotDone();
-			return granted;
 		});
 		assertThatExceptionOfType(LockBackendException.class)
 			.isThrownBy(() -> this.engine.run("k", () -> assertThat(true).as("not run").isFalse()));
@@ -235,18 +234,17 @@ class StopTests extends EngineFixture {
 	}
 
 	/**
-	 * It has begun, and is not refused yet, when the last one ends that the stop waits
-	 * for.
+	 * The request has begun, and is not refused yet, when the last hold ends that the
+	 * stop waits for.
 	 */
 	@Test
 	void requestThatIsRefusedIsNotAwaited() {
 		LockHandle awaited = awaited("k");
 		CompletableFuture<Void> stopped = this.engine.stop();
-		this.backend.next("check", (step) -> {
+		this.backend.before("check", () -> {
 			assertThat(stopped).isNotDone();
 			awaited.close();
 			assertThat(stopped).isDone();
-			return step.get();
 		});
 		assertThatExceptionOfType(LockBackendException.class)
 			.isThrownBy(() -> this.engine.acquire(request("refused").fenced(true).awaitedOnStop(true)));
@@ -296,10 +294,9 @@ class StopTests extends EngineFixture {
 	void lockThatIsGivenBackInTheBackgroundIsAwaited() {
 		LockHandle awaited = awaited("k");
 		CompletableFuture<Void> stopped = this.engine.stop();
-		this.backend.next("release", (step) -> {
+		this.backend.before("release", () -> {
 			awaited.close();
 			assertThat(stopped).isNotDone();
-			return step.get();
 		});
 		awaited.closeAsync();
 		assertThat(stopped).isDone();
@@ -323,21 +320,7 @@ class StopTests extends EngineFixture {
 	}
 
 	private static void assertRefused(CompletableFuture<LockHandle> request) {
-		assertThat(request).failsWithin(PATIENCE)
-			.withThrowableThat()
-			.havingCause()
-			.isInstanceOf(LockBackendException.class)
-			.withMessageContaining("the lock engine is stopped");
-	}
-
-	private static Void await(CountDownLatch latch) {
-		try {
-			assertThat(latch.await(Patience.PATIENCE.toSeconds(), TimeUnit.SECONDS)).as("told to go on").isTrue();
-			return null;
-		}
-		catch (InterruptedException ex) {
-			throw new IllegalStateException(ex);
-		}
+		assertFails(request, LockBackendException.class, "the lock engine is stopped");
 	}
 
 }

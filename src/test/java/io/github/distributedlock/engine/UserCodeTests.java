@@ -215,8 +215,7 @@ class UserCodeTests extends EngineFixture {
 		for (LockListener listener : listeners) {
 			builder.listener(listener);
 		}
-		return new LockEngine(builder, this.time, this.time, () -> {
-		});
+		return build(builder);
 	}
 
 	@SuppressWarnings("unchecked")

@@ -153,7 +153,7 @@ class WaitObserverTests extends EngineFixture {
 	}
 
 	@Test
-	void aContextThatCannotBeSetHarmsNoRequestAndNothingThatDependsOnIt() {
+	void contextThatCannotBeSetHarmsNoRequest() {
 		LockEngine withContext = build(LockEngine.builder(this.store).contextCapture(() -> (task) -> () -> {
 			throw new AssertionError("while it sets");
 		}));
