@@ -227,7 +227,7 @@ public interface DistributedLock {
 	 */
 	default <T extends @Nullable Object, E extends Throwable> T execute(LockRequest request, LockedCall<T, E> code)
 			throws E {
-		try (LockHandle handle = acquire(Requests.awaitedUnlessSaid(request))) {
+		try (LockHandle handle = Requests.acquire(this, request)) {
 			return code.call();
 		}
 	}
@@ -277,7 +277,7 @@ public interface DistributedLock {
 	 * @throws LockBackendException if the store failed or refused
 	 */
 	default <E extends Throwable> void run(LockRequest request, LockedTask<E> code) throws E {
-		try (LockHandle handle = acquire(Requests.awaitedUnlessSaid(request))) {
+		try (LockHandle handle = Requests.acquire(this, request)) {
 			code.run();
 		}
 	}
@@ -330,7 +330,7 @@ public interface DistributedLock {
 	 */
 	default <T extends @Nullable Object, E extends Throwable> T tryExecute(LockRequest request, LockedCall<T, E> code,
 			LockedCall<T, E> busy) throws E {
-		try (LockHandle handle = tryAcquire(Requests.awaitedUnlessSaid(request)).orElse(null)) {
+		try (LockHandle handle = Requests.tryAcquire(this, request)) {
 			return ((handle != null) ? code : busy).call();
 		}
 	}
@@ -383,7 +383,7 @@ public interface DistributedLock {
 	 * @throws LockBackendException if the store failed or refused
 	 */
 	default <E extends Throwable> boolean tryRun(LockRequest request, LockedTask<E> code) throws E {
-		try (LockHandle handle = tryAcquire(Requests.awaitedUnlessSaid(request)).orElse(null)) {
+		try (LockHandle handle = Requests.tryAcquire(this, request)) {
 			if (handle != null) {
 				code.run();
 			}

@@ -62,7 +62,7 @@ final class LockedStage<T extends @Nullable Object> {
 	 */
 	static <T extends @Nullable Object> CompletableFuture<T> run(CompletableFuture<?> acquired, LockRequest request,
 			LockedCall<? extends CompletionStage<T>, ?> code, LockedCall<? extends CompletionStage<T>, ?> busy) {
-		LockedStage<T> locked = new LockedStage<>(acquired, code, busy);
+		LockedStage<T> locked = new LockedStage<>(Requests.requireAnswer(acquired, request), code, busy);
 		Thread caller = Thread.currentThread();
 		acquired.whenComplete((answer, failure) -> {
 			if (failure != null) {

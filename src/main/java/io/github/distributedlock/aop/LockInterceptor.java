@@ -52,7 +52,7 @@ class LockInterceptor implements MethodInterceptor {
 		LockHandle handle;
 		try {
 			DistributedLock lock = this.locks.of(definition);
-			handle = (skipped != null) ? lock.tryAcquire(request).orElse(null)
+			handle = (skipped != null) ? Requests.requireAnswer(lock.tryAcquire(request), request).orElse(null)
 					: Requests.requireAnswer(lock.acquire(request), request);
 		}
 		catch (LockNotAcquiredException | LockBackendException ex) {

@@ -30,6 +30,20 @@ public final class Requests {
 	}
 
 	/**
+	 * Acquires a lock for code of others.
+	 */
+	public static LockHandle acquire(DistributedLock lock, LockRequest request) {
+		return requireAnswer(lock.acquire(awaitedUnlessSaid(request)), request);
+	}
+
+	/**
+	 * Acquires a lock for code of others, or returns {@code null} if the lock is busy.
+	 */
+	public static @Nullable LockHandle tryAcquire(DistributedLock lock, LockRequest request) {
+		return requireAnswer(lock.tryAcquire(awaitedUnlessSaid(request)), request).orElse(null);
+	}
+
+	/**
 	 * Asks a lock for a handle.
 	 * @param mayBeBusy whether a busy lock is an answer, and no failure
 	 * @return the future of a handle, or of an optional handle if the lock may be busy

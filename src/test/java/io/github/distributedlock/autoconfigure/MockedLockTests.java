@@ -2,6 +2,8 @@ package io.github.distributedlock.autoconfigure;
 
 import java.util.List;
 import java.util.Optional;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CompletionStage;
 
 import io.github.distributedlock.DistributedLock;
 import io.github.distributedlock.LockHandle;
@@ -10,8 +12,10 @@ import io.github.distributedlock.annotation.IfBusy;
 import io.github.distributedlock.engine.LockEngine;
 import io.github.distributedlock.fixtures.Patience;
 import io.micrometer.core.instrument.simple.SimpleMeterRegistry;
+import org.assertj.core.api.ThrowableAssert.ThrowingCallable;
 import org.junit.jupiter.api.Nested;
 import org.junit.jupiter.api.Test;
+import org.mockito.Answers;
 import reactor.core.publisher.Mono;
 
 import org.springframework.beans.factory.annotation.Autowired;
@@ -120,6 +124,43 @@ class MockedLockTests {
 		void locks() {
 			assertThat(this.greeter.heldKeys()).containsExactly("greeting");
 			verify(this.lock).acquire(any(LockRequest.class));
+		}
+
+	}
+
+	/**
+	 * Answers requests as a plain mock does, and runs code as any lock does.
+	 */
+	@Nested
+	class WithRealDefaultMethods {
+
+		private final DistributedLock lock = mock(Answers.CALLS_REAL_METHODS);
+
+		private boolean hasRun;
+
+		@Test
+		void codeDoesNotRunUnlocked() {
+			assertNoHandle(() -> this.lock.run("report", this::runs));
+			assertNoHandle(() -> this.lock.execute("report", this::runs));
+			assertNoHandle(() -> this.lock.executeAsync("report", this::runs));
+		}
+
+		@Test
+		void codeForABusyLockDoesNotRunInstead() {
+			given(this.lock.tryAcquire(any(LockRequest.class))).willReturn(null);
+			assertNoHandle(() -> this.lock.tryRun("report", this::runs));
+			assertNoHandle(() -> this.lock.tryExecute("report", this::runs, this::runs));
+			assertNoHandle(() -> this.lock.tryExecuteAsync("report", this::runs, this::runs));
+		}
+
+		private CompletionStage<String> runs() {
+			this.hasRun = true;
+			return CompletableFuture.completedStage("done");
+		}
+
+		private void assertNoHandle(ThrowingCallable call) {
+			assertThatIllegalStateException().isThrownBy(call).withMessageContaining("gave no handle for lock [report]");
+			assertThat(this.hasRun).isFalse();
 		}
 
 	}
