@@ -3,10 +3,13 @@ package io.github.distributedlock.autoconfigure;
 import io.github.distributedlock.DistributedLock;
 import io.github.distributedlock.LockAdmin;
 import io.github.distributedlock.backend.LockBackend;
+import io.github.distributedlock.backend.LockBackendFactory;
+import io.github.distributedlock.backend.memory.InMemoryLockBackend;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 import org.springframework.beans.factory.ListableBeanFactory;
+import org.springframework.beans.factory.ObjectProvider;
 import org.springframework.boot.autoconfigure.AutoConfiguration;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnMissingBean;
 import org.springframework.boot.context.properties.EnableConfigurationProperties;
@@ -15,6 +18,7 @@ import org.springframework.context.annotation.Configuration;
 import org.springframework.context.annotation.Import;
 import org.springframework.context.annotation.Lazy;
 import org.springframework.core.env.Environment;
+import org.springframework.util.ClassUtils;
 
 /**
  * Auto-configuration for distributed locks.
@@ -41,7 +45,7 @@ public final class DistributedLockAutoConfiguration {
 	@EnableConfigurationProperties(DistributedLockProperties.class)
 	@Import({ EngineConfiguration.class, AdviceConfiguration.class, LockProxyCheck.class,
 			ObservabilityConfiguration.class, EndpointConfiguration.class, AdapterConfiguration.class,
-			JdbcConfiguration.class, Stores.Own.class })
+			JdbcConfiguration.class, OwnStores.class })
 	static class Enabled {
 
 		Enabled(Environment environment, ListableBeanFactory beanFactory) {
@@ -64,7 +68,51 @@ public final class DistributedLockAutoConfiguration {
 		@ConditionalOnMissingBean
 		LockBackend distributedLockBackend(DistributedLockProperties properties, ListableBeanFactory beanFactory,
 				Environment environment) {
-			return Stores.create(properties.backend().iterator().next(), properties, beanFactory, environment);
+			return Stores.create(Stores.of(environment).iterator().next(), properties, beanFactory, environment);
+		}
+
+	}
+
+	/**
+	 * Makes the library's own stores.
+	 */
+	@Configuration(proxyBeanMethods = false)
+	static class OwnStores {
+
+		@Bean
+		LockBackendFactory memoryLockBackendFactory() {
+			return (settings) -> new InMemoryLockBackend();
+		}
+
+		@Bean
+		LockBackendFactory redisLockBackendFactory(DistributedLockProperties properties,
+				ListableBeanFactory beanFactory) {
+			return (settings) -> {
+				if (!ClassUtils.isPresent("org.springframework.data.redis.connection.RedisConnectionFactory", null)) {
+					throw Stores.refusal(
+							"Locks are kept in Redis (distributed-lock.backend=redis), but Spring Data Redis is not on"
+									+ " the class path.",
+							"Do not exclude it from the starter, or set distributed-lock.backend=jdbc for locks in a"
+									+ " database.");
+				}
+				return RedisBackendFactory.create(properties, beanFactory);
+			};
+		}
+
+		@Bean
+		LockBackendFactory jdbcLockBackendFactory(ObjectProvider<JdbcStore> database) {
+			return (settings) -> {
+				JdbcStore store = database.getIfAvailable();
+				if (store == null) {
+					throw Stores.refusal(
+							"Locks are kept in a database (distributed-lock.backend=jdbc), but Spring Boot's support for"
+									+ " JDBC is not on the class path, or the application was processed ahead of time"
+									+ " without that property.",
+							"Add the dependency org.springframework.boot:spring-boot-starter-jdbc, or set the property"
+									+ " when the application is built.");
+				}
+				return store.backend();
+			};
 		}
 
 	}

@@ -26,7 +26,8 @@ import org.springframework.core.env.Environment;
  * locks.
  * @param backend Stores of the locks: redis, jdbc, memory, or the name of a
  * LockBackendFactory bean. The first is the default. The annotation names others by
- * 'store': redisLock, jdbcLock or memoryLock.
+ * 'store': redisLock, jdbcLock or memoryLock. Not set means redis, or jdbc with the
+ * starter for databases.
  * @param waitTime Wait time of requests that have none of their own. Zero means one
  * attempt.
  * @param watchdogTimeout Time after which the locks of a dead JVM expire. Leases are
@@ -52,7 +53,7 @@ import org.springframework.core.env.Environment;
 // A misspelt name would change locks without a message: two applications could share a
 // prefix.
 @ConfigurationProperties(prefix = "distributed-lock", ignoreUnknownFields = false)
-record DistributedLockProperties(@DefaultValue("true") boolean enabled, @DefaultValue("redis") Set<String> backend,
+record DistributedLockProperties(@DefaultValue("true") boolean enabled, @Nullable Set<String> backend,
 		@DefaultValue("5s") Duration waitTime, @DefaultValue("30s") Duration watchdogTimeout,
 		@DefaultValue PollInterval pollInterval, @DefaultValue("10ms") Duration localSlice,
 		@DefaultValue("0ms") Duration keepTime, @DefaultValue("1024") int maxKeyBytes, @Nullable Duration warnHeldAfter,

@@ -24,7 +24,8 @@ class DistributedLockRuntimeHints implements RuntimeHintsRegistrar {
 	public void registerHints(RuntimeHints hints, @Nullable ClassLoader classLoader) {
 		hints.resources()
 			.registerPattern("io/github/distributedlock/backend/redis/*.lua")
-			.registerPattern("io/github/distributedlock/backend/jdbc/*.sql");
+			.registerPattern("io/github/distributedlock/backend/jdbc/*.sql")
+			.registerPattern(Stores.JDBC_STARTER);
 		hints.reflection().registerType(DistributedLock.class, MemberCategory.INVOKE_PUBLIC_METHODS);
 		hints.proxies().registerJdkProxy(DistributedLock.class);
 		hints.reflection()

@@ -1,10 +1,20 @@
 package io.github.distributedlock.autoconfigure;
 
+import java.lang.reflect.Constructor;
+import java.lang.reflect.Executable;
+import java.lang.reflect.Method;
 import java.time.Duration;
+import java.util.LinkedHashSet;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
 import java.util.function.Supplier;
 import java.util.function.UnaryOperator;
+import java.util.stream.Stream;
 
 import io.github.distributedlock.DistributedLock;
+import io.github.distributedlock.LockAdmin;
+import io.github.distributedlock.LockDefinitionException;
 import io.github.distributedlock.LockEvent;
 import io.github.distributedlock.LockListener;
 import io.github.distributedlock.WaitObserver;
@@ -15,10 +25,20 @@ import io.github.distributedlock.engine.LockEngine;
 import io.github.distributedlock.engine.LockEngineBuilder;
 import io.micrometer.context.ContextSnapshotFactory;
 import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 
 import org.springframework.beans.factory.ListableBeanFactory;
 import org.springframework.beans.factory.ObjectProvider;
+import org.springframework.beans.factory.annotation.Autowired;
+import org.springframework.beans.factory.config.RuntimeBeanReference;
+import org.springframework.beans.factory.support.BeanDefinitionRegistry;
+import org.springframework.beans.factory.support.BeanDefinitionRegistryPostProcessor;
+import org.springframework.beans.factory.support.MergedBeanDefinitionPostProcessor;
+import org.springframework.beans.factory.support.RootBeanDefinition;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnMissingBean;
+import org.springframework.boot.context.properties.bind.Bindable;
+import org.springframework.boot.context.properties.bind.Binder;
 import org.springframework.context.ApplicationContext;
 import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Configuration;
@@ -34,6 +54,8 @@ import static io.github.distributedlock.autoconfigure.DistributedLockProperties.
 @Configuration(proxyBeanMethods = false)
 @ConditionalOnMissingBean(DistributedLock.class)
 class EngineConfiguration {
+
+	private static final Logger logger = LoggerFactory.getLogger(EngineConfiguration.class);
 
 	@Bean
 	static LockEngine distributedLockEngine(LockBackend backend, DistributedLockProperties properties,
@@ -71,8 +93,8 @@ class EngineConfiguration {
 	}
 
 	@Bean
-	static Stores.Registrar distributedLockStores(Environment environment) {
-		return new Stores.Registrar(environment);
+	static Registrar distributedLockStores(Environment environment) {
+		return new Registrar(environment);
 	}
 
 	// There is no lifecycle where a test has replaced the engine by a mock of
@@ -95,6 +117,135 @@ class EngineConfiguration {
 		static Supplier<UnaryOperator<Runnable>> capture() {
 			ContextSnapshotFactory factory = ContextSnapshotFactory.builder().build();
 			return () -> factory.captureAll()::wrap;
+		}
+
+	}
+
+	/**
+	 * Gives each store beside the default one an engine, which is injected by its name
+	 * only. The engine of the default store has such a name, too. Where locks are in
+	 * memory only, as in tests, that engine stands in for every store. The registrar runs
+	 * when all beans of the application are known, and leaves a bean that already has
+	 * such a name unchanged.
+	 */
+	static final class Registrar implements BeanDefinitionRegistryPostProcessor {
+
+		private final Set<String> backends;
+
+		private final Environment environment;
+
+		Registrar(Environment environment) {
+			this.environment = environment;
+			this.backends = Stores.of(environment);
+			for (String store : Stores.OWN) {
+				if (!this.backends.contains(store) && !isInMemory()) {
+					warnOfUnused(store, environment);
+				}
+			}
+		}
+
+		private boolean isInMemory() {
+			return this.backends.equals(Set.of("memory"));
+		}
+
+		private static void warnOfUnused(String store, Environment environment) {
+			Binder.get(environment)
+				.bind("distributed-lock." + store, Bindable.mapOf(String.class, String.class))
+				.ifBound((set) -> logger.warn(
+						"distributed-lock.{}.{} is set, but no lock is kept there, since distributed-lock.backend does not"
+								+ " list {}. Add {} to that list, or remove the property",
+						store, set.keySet().iterator().next(), store, store));
+		}
+
+		@Override
+		public void postProcessBeanDefinitionRegistry(BeanDefinitionRegistry registry) {
+			if (registry instanceof ListableBeanFactory beanFactory) {
+				Map<String, String> factories = Stores.factories(beanFactory);
+				if (!factories.keySet().containsAll(this.backends)) {
+					throw Stores.refusal(this.environment, List.copyOf(factories.keySet()));
+				}
+			}
+			String first = this.backends.iterator().next();
+			Set<String> stores = new LinkedHashSet<>(Stores.OWN);
+			stores.addAll(this.backends);
+			for (String store : stores) {
+				String lock = store + "Lock";
+				if (registry.isBeanNameInUse(lock)) {
+					continue;
+				}
+				if (store.equals(first) || isInMemory()) {
+					registry.registerAlias("distributedLockEngine", lock);
+				}
+				else if (this.backends.contains(store)) {
+					RuntimeBeanReference backend = new RuntimeBeanReference(lock + "Backend");
+					register(registry, backend.getBeanName(), Stores.class, "create", store);
+					register(registry, lock, EngineConfiguration.class, "distributedLockEngine", backend);
+					register(registry, lock + "Lifecycle", EngineLifecycle.class, null, new RuntimeBeanReference(lock),
+							backend);
+					register(registry, lock + "InjectionCheck", InjectionCheck.class, null, lock);
+				}
+			}
+		}
+
+		private static void register(BeanDefinitionRegistry registry, String name, Class<?> type,
+				@Nullable String method, Object... arguments) {
+			RootBeanDefinition definition = new RootBeanDefinition(type);
+			definition.setFactoryMethodName(method);
+			for (int index = 0; index < arguments.length; index++) {
+				definition.getConstructorArgumentValues().addIndexedArgumentValue(index, arguments[index]);
+			}
+			definition.setAutowireMode(RootBeanDefinition.AUTOWIRE_CONSTRUCTOR);
+			definition.setDefaultCandidate(false);
+			registry.registerBeanDefinition(name, definition);
+		}
+
+	}
+
+	/**
+	 * Refuses a parameter that has the name of a lock which is injected by a qualifier
+	 * only: Spring would inject the default lock there, without a message.
+	 */
+	static final class InjectionCheck implements MergedBeanDefinitionPostProcessor {
+
+		private final String lock;
+
+		InjectionCheck(String lock) {
+			this.lock = lock;
+		}
+
+		@Override
+		public void postProcessMergedBeanDefinition(RootBeanDefinition definition, Class<?> type, String name) {
+			if (callables(definition, type).flatMap((callable) -> Stream.of(callable.getParameters()))
+				.anyMatch((parameter) -> parameter.getName().equals(this.lock)
+						&& Set.of(DistributedLock.class, LockAdmin.class).contains(parameter.getType())
+						&& parameter.getAnnotations().length == 0)) {
+				throw new LockDefinitionException(
+						"Bean '" + name + "' has a parameter " + this.lock
+								+ ", which would be the default lock, whatever the name of the parameter is",
+						"write @Qualifier(\"" + this.lock + "\") before the parameter", null);
+			}
+		}
+
+		/**
+		 * Returns the constructors or the factory method that Spring certainly calls to
+		 * make the bean.
+		 */
+		private static Stream<? extends Executable> callables(RootBeanDefinition definition, Class<?> type) {
+			Method factory = definition.getResolvedFactoryMethod();
+			if (definition.getInstanceSupplier() != null || definition.hasConstructorArgumentValues()) {
+				return Stream.empty();
+			}
+			if (factory != null) {
+				return Stream.of(factory);
+			}
+			try {
+				Constructor<?>[] all = type.getDeclaredConstructors();
+				return (all.length == 1) ? Stream.of(all)
+						: Stream.of(all).filter((each) -> each.isAnnotationPresent(Autowired.class));
+			}
+			catch (LinkageError ex) {
+				return Stream.empty(); // The class of a parameter is missing.
+			}
 		}
 
 	}

@@ -7,7 +7,6 @@ import javax.sql.DataSource;
 import com.zaxxer.hikari.HikariDataSource;
 import com.zaxxer.hikari.HikariPoolMXBean;
 import com.zaxxer.hikari.util.Credentials;
-import io.github.distributedlock.LockBackendException;
 import io.github.distributedlock.autoconfigure.DistributedLockProperties.Jdbc;
 import io.github.distributedlock.backend.LockBackend;
 import io.github.distributedlock.backend.jdbc.JdbcLockBackend;
@@ -66,24 +65,20 @@ final class JdbcStore implements StorePool, DisposableBean {
 				"Set spring.datasource.url, so that Spring Boot defines one, or define a DataSource bean"
 						+ " yourself.");
 		if (DataSourceLayers.isSingleConnection(found)) {
-			throw refusal(
+			throw Stores.refusal(
 					"The DataSource of the application has one connection for all threads, so that a lock would be"
 							+ " part of whatever transaction uses the connection",
 					"use a pool, or a DriverManagerDataSource, and name it by distributed-lock.jdbc.data-source");
 		}
 		if (!StringUtils.hasText(jdbc.dataSource())) {
 			DataSourceLayers.router(found).ifPresent((router) -> {
-				throw refusal(
+				throw Stores.refusal(
 						"The DataSource of the application leads to several databases (" + router
 								+ "): each renewal of a lock, on a thread of its own, could be in another one",
 						"define a DataSource that leads to one, and name it by distributed-lock.jdbc.data-source");
 			});
 		}
 		return found;
-	}
-
-	private static LockBackendException refusal(String problem, String remedy) {
-		return LockBackendException.of(problem).remedy(remedy).withoutEffect(true).build();
 	}
 
 	private static int requireEnough(int size) {

@@ -1,8 +1,5 @@
 package io.github.distributedlock.autoconfigure;
 
-import java.lang.reflect.Constructor;
-import java.lang.reflect.Executable;
-import java.lang.reflect.Method;
 import java.time.Duration;
 import java.util.Arrays;
 import java.util.LinkedHashMap;
@@ -11,15 +8,10 @@ import java.util.List;
 import java.util.Map;
 import java.util.Set;
 import java.util.function.Function;
-import java.util.stream.Stream;
 
-import io.github.distributedlock.DistributedLock;
-import io.github.distributedlock.LockAdmin;
 import io.github.distributedlock.LockBackendException;
-import io.github.distributedlock.LockDefinitionException;
 import io.github.distributedlock.backend.LockBackend;
 import io.github.distributedlock.backend.LockBackendFactory;
-import io.github.distributedlock.backend.memory.InMemoryLockBackend;
 import io.github.distributedlock.internal.DurationRange;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
@@ -27,20 +19,11 @@ import org.slf4j.LoggerFactory;
 
 import org.springframework.beans.factory.BeanFactoryUtils;
 import org.springframework.beans.factory.ListableBeanFactory;
-import org.springframework.beans.factory.ObjectProvider;
-import org.springframework.beans.factory.annotation.Autowired;
-import org.springframework.beans.factory.config.RuntimeBeanReference;
-import org.springframework.beans.factory.support.BeanDefinitionRegistry;
-import org.springframework.beans.factory.support.BeanDefinitionRegistryPostProcessor;
-import org.springframework.beans.factory.support.MergedBeanDefinitionPostProcessor;
-import org.springframework.beans.factory.support.RootBeanDefinition;
 import org.springframework.boot.context.properties.bind.Bindable;
 import org.springframework.boot.context.properties.bind.Binder;
 import org.springframework.boot.context.properties.source.InvalidConfigurationPropertyValueException;
-import org.springframework.context.annotation.Bean;
-import org.springframework.context.annotation.Configuration;
 import org.springframework.core.env.Environment;
-import org.springframework.util.ClassUtils;
+import org.springframework.core.io.ClassPathResource;
 import org.springframework.util.StringUtils;
 
 import static io.github.distributedlock.autoconfigure.DistributedLockProperties.checked;
@@ -56,7 +39,7 @@ final class Stores {
 	/**
 	 * The names of the library's own stores.
 	 */
-	private static final List<String> OWN = List.of("redis", "jdbc", "memory");
+	static final List<String> OWN = List.of("redis", "jdbc", "memory");
 
 	/**
 	 * The suffix of the names of beans that make stores.
@@ -64,6 +47,12 @@ final class Stores {
 	private static final String FACTORY = "LockBackendFactory";
 
 	private static final String PROPERTY = "distributed-lock.backend";
+
+	/**
+	 * A file in the jar of the starter for databases, which makes these the
+	 * default.
+	 */
+	static final String JDBC_STARTER = "META-INF/distributed-lock-jdbc-spring-boot-starter";
 
 	private Stores() {
 	}
@@ -76,12 +65,16 @@ final class Stores {
 		Set<String> names = new LinkedHashSet<>();
 		Binder.get(environment)
 			.bind(PROPERTY, Bindable.listOf(String.class))
-			.orElseGet(() -> List.of("redis"))
+			.orElseGet(() -> List.of(preset()))
 			.forEach((name) -> names.add(name(name)));
 		if (names.isEmpty()) {
 			throw refusal(environment, OWN);
 		}
 		return names;
+	}
+
+	private static String preset() {
+		return new ClassPathResource(JDBC_STARTER).exists() ? "jdbc" : "redis";
 	}
 
 	/**
@@ -92,17 +85,17 @@ final class Stores {
 		return OWN.stream().filter(written::equalsIgnoreCase).findFirst().orElse(written);
 	}
 
-	private static InvalidConfigurationPropertyValueException refusal(Environment environment, List<String> names) {
+	static InvalidConfigurationPropertyValueException refusal(Environment environment, List<String> names) {
 		return new InvalidConfigurationPropertyValueException(PROPERTY, environment.getProperty(PROPERTY, ""), "name "
 				+ String.join(", ", names.subList(0, names.size() - 1)) + " or " + names.get(names.size() - 1)
 				+ " (jdbc is for PostgreSQL, MariaDB, MySQL and H2), or several of them with commas between"
-				+ " them; or remove the property for redis. A LockBackendFactory bean adds a store of its name");
+				+ " them; or remove the property for " + preset() + ". A LockBackendFactory bean adds a store of its name");
 	}
 
 	/**
 	 * Returns the names of the beans that make stores, by the names of the stores.
 	 */
-	private static Map<String, String> factories(ListableBeanFactory beanFactory) {
+	static Map<String, String> factories(ListableBeanFactory beanFactory) {
 		Map<String, String> factories = new LinkedHashMap<>();
 		OWN.forEach((name) -> factories.put(name, name + FACTORY));
 		for (String bean : BeanFactoryUtils.beanNamesForTypeIncludingAncestors(beanFactory, LockBackendFactory.class,
@@ -130,50 +123,6 @@ final class Stores {
 
 	private record StoreSettings(Duration watchdogTimeout,
 			Map<String, String> values) implements LockBackendFactory.Settings {
-	}
-
-	/**
-	 * Makes the library's own stores.
-	 */
-	@Configuration(proxyBeanMethods = false)
-	static class Own {
-
-		@Bean
-		LockBackendFactory memoryLockBackendFactory() {
-			return (settings) -> new InMemoryLockBackend();
-		}
-
-		@Bean
-		LockBackendFactory redisLockBackendFactory(DistributedLockProperties properties,
-				ListableBeanFactory beanFactory) {
-			return (settings) -> {
-				if (!ClassUtils.isPresent("org.springframework.data.redis.connection.RedisConnectionFactory", null)) {
-					throw refusal(
-							"Locks are kept in Redis (distributed-lock.backend=redis), but Spring Data Redis is not on"
-									+ " the class path.",
-							"Do not exclude it from the starter, or set distributed-lock.backend=jdbc for locks in a"
-									+ " database.");
-				}
-				return RedisBackendFactory.create(properties, beanFactory);
-			};
-		}
-
-		@Bean
-		LockBackendFactory jdbcLockBackendFactory(ObjectProvider<JdbcStore> database) {
-			return (settings) -> {
-				JdbcStore store = database.getIfAvailable();
-				if (store == null) {
-					throw refusal(
-							"Locks are kept in a database (distributed-lock.backend=jdbc), but Spring Boot's support for"
-									+ " JDBC is not on the class path, or the application was processed ahead of time"
-									+ " without that property.",
-							"Add the dependency org.springframework.boot:spring-boot-starter-jdbc, or set the property"
-									+ " when the application is built.");
-				}
-				return store.backend();
-			};
-		}
-
 	}
 
 	/**
@@ -205,7 +154,7 @@ final class Stores {
 								+ ", or mark it with @Primary.");
 	}
 
-	private static LockBackendException refusal(String problem, String remedy) {
+	static LockBackendException refusal(String problem, String remedy) {
 		return LockBackendException.of(problem).remedy(remedy).withoutEffect(true).build();
 	}
 
@@ -234,135 +183,6 @@ final class Stores {
 					DurationRange.text(timeout.multipliedBy(5)), DurationRange.text(lease.dividedBy(5)));
 		}
 		return accepted;
-	}
-
-	/**
-	 * Gives each store beside the default one an engine, which is injected by its name
-	 * only. The engine of the default store has such a name, too. Where locks are in
-	 * memory only, as in tests, that engine stands in for every store. The registrar runs
-	 * when all beans of the application are known, and leaves a bean that already has
-	 * such a name unchanged.
-	 */
-	static final class Registrar implements BeanDefinitionRegistryPostProcessor {
-
-		private final Set<String> backends;
-
-		private final Environment environment;
-
-		Registrar(Environment environment) {
-			this.environment = environment;
-			this.backends = of(environment);
-			for (String store : OWN) {
-				if (!this.backends.contains(store) && !isInMemory()) {
-					warnOfUnused(store, environment);
-				}
-			}
-		}
-
-		private boolean isInMemory() {
-			return this.backends.equals(Set.of("memory"));
-		}
-
-		private static void warnOfUnused(String store, Environment environment) {
-			Binder.get(environment)
-				.bind("distributed-lock." + store, Bindable.mapOf(String.class, String.class))
-				.ifBound((set) -> logger.warn(
-						"distributed-lock.{}.{} is set, but no lock is kept there, since distributed-lock.backend does not"
-								+ " list {}. Add {} to that list, or remove the property",
-						store, set.keySet().iterator().next(), store, store));
-		}
-
-		@Override
-		public void postProcessBeanDefinitionRegistry(BeanDefinitionRegistry registry) {
-			if (registry instanceof ListableBeanFactory beanFactory) {
-				Map<String, String> factories = factories(beanFactory);
-				if (!factories.keySet().containsAll(this.backends)) {
-					throw refusal(this.environment, List.copyOf(factories.keySet()));
-				}
-			}
-			String first = this.backends.iterator().next();
-			Set<String> stores = new LinkedHashSet<>(OWN);
-			stores.addAll(this.backends);
-			for (String store : stores) {
-				String lock = store + "Lock";
-				if (registry.isBeanNameInUse(lock)) {
-					continue;
-				}
-				if (store.equals(first) || isInMemory()) {
-					registry.registerAlias("distributedLockEngine", lock);
-				}
-				else if (this.backends.contains(store)) {
-					RuntimeBeanReference backend = new RuntimeBeanReference(lock + "Backend");
-					register(registry, backend.getBeanName(), Stores.class, "create", store);
-					register(registry, lock, EngineConfiguration.class, "distributedLockEngine", backend);
-					register(registry, lock + "Lifecycle", EngineLifecycle.class, null, new RuntimeBeanReference(lock),
-							backend);
-					register(registry, lock + "InjectionCheck", InjectionCheck.class, null, lock);
-				}
-			}
-		}
-
-		private static void register(BeanDefinitionRegistry registry, String name, Class<?> type,
-				@Nullable String method, Object... arguments) {
-			RootBeanDefinition definition = new RootBeanDefinition(type);
-			definition.setFactoryMethodName(method);
-			for (int index = 0; index < arguments.length; index++) {
-				definition.getConstructorArgumentValues().addIndexedArgumentValue(index, arguments[index]);
-			}
-			definition.setAutowireMode(RootBeanDefinition.AUTOWIRE_CONSTRUCTOR);
-			definition.setDefaultCandidate(false);
-			registry.registerBeanDefinition(name, definition);
-		}
-
-	}
-
-	/**
-	 * Refuses a parameter that has the name of a lock which is injected by a qualifier
-	 * only: Spring would inject the default lock there, without a message.
-	 */
-	static final class InjectionCheck implements MergedBeanDefinitionPostProcessor {
-
-		private final String lock;
-
-		InjectionCheck(String lock) {
-			this.lock = lock;
-		}
-
-		@Override
-		public void postProcessMergedBeanDefinition(RootBeanDefinition definition, Class<?> type, String name) {
-			if (callables(definition, type).flatMap((callable) -> Stream.of(callable.getParameters()))
-				.anyMatch((parameter) -> parameter.getName().equals(this.lock)
-						&& Set.of(DistributedLock.class, LockAdmin.class).contains(parameter.getType())
-						&& parameter.getAnnotations().length == 0)) {
-				throw new LockDefinitionException(
-						"Bean '" + name + "' has a parameter " + this.lock
-								+ ", which would be the default lock, whatever the name of the parameter is",
-						"write @Qualifier(\"" + this.lock + "\") before the parameter", null);
-			}
-		}
-
-		/**
-		 * Returns the constructors or the factory method that Spring certainly calls to
-		 * make the bean.
-		 */
-		private static Stream<? extends Executable> callables(RootBeanDefinition definition, Class<?> type) {
-			Method factory = definition.getResolvedFactoryMethod();
-			if (definition.getInstanceSupplier() != null || definition.hasConstructorArgumentValues()) {
-				return Stream.empty();
-			}
-			if (factory != null) {
-				return Stream.of(factory);
-			}
-			try {
-				Constructor<?>[] all = type.getDeclaredConstructors();
-				return (all.length == 1) ? Stream.of(all)
-						: Stream.of(all).filter((each) -> each.isAnnotationPresent(Autowired.class));
-			}
-			catch (LinkageError ex) {
-				return Stream.empty(); // The class of a parameter is missing.
-			}
-		}
-
 	}
 
 }

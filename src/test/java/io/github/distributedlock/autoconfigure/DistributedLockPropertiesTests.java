@@ -306,7 +306,8 @@ class DistributedLockPropertiesTests {
 	void haveTheirDefaultsInTheMetadata() throws IOException {
 		assertThat(metadata()).filteredOn((property) -> !property.containsKey("defaultValue"))
 			.extracting((property) -> property.get("name"))
-			.containsExactlyInAnyOrder("distributed-lock.warn-held-after", "distributed-lock.redis.connection-factory",
+			.containsExactlyInAnyOrder("distributed-lock.backend", "distributed-lock.warn-held-after",
+					"distributed-lock.redis.connection-factory",
 					"distributed-lock.jdbc.data-source", "distributed-lock.stores", ENDPOINT + "roles");
 		assertThat(metadata()).filteredOn((property) -> property.get("name").equals("distributed-lock.order"))
 			.extracting((property) -> ((Number) property.get("defaultValue")).intValue())

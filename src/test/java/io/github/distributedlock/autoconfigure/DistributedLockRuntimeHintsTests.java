@@ -1,6 +1,7 @@
 package io.github.distributedlock.autoconfigure;
 
 import java.io.IOException;
+import java.nio.file.Path;
 
 import io.github.distributedlock.annotation.DistributedLock;
 import org.junit.jupiter.api.BeforeEach;
@@ -50,6 +51,12 @@ class DistributedLockRuntimeHintsTests {
 			.extracting(Resource::getFilename)
 			.allSatisfy((name) -> assertThat(RuntimeHintsPredicates.resource().forResource(SCRIPTS + store + name))
 				.accepts(this.hints));
+	}
+
+	@Test
+	void keepTheFileOfTheStarterForDatabases() {
+		assertThat(Path.of("src/artifacts/jdbc/resources", Stores.JDBC_STARTER)).exists();
+		assertThat(RuntimeHintsPredicates.resource().forResource(Stores.JDBC_STARTER)).accepts(this.hints);
 	}
 
 	@Test

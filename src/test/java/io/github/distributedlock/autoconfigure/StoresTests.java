@@ -1,5 +1,9 @@
 package io.github.distributedlock.autoconfigure;
 
+import java.net.MalformedURLException;
+import java.net.URL;
+import java.net.URLClassLoader;
+import java.nio.file.Path;
 import java.util.List;
 import java.util.function.Function;
 import java.util.stream.Stream;
@@ -9,6 +13,7 @@ import io.github.distributedlock.LockDefinitionException;
 import io.github.distributedlock.LockHandle;
 import io.github.distributedlock.LockMode;
 import io.github.distributedlock.backend.LockBackend;
+import io.github.distributedlock.backend.jdbc.JdbcLockBackend;
 import io.github.distributedlock.backend.memory.InMemoryLockBackend;
 import io.github.distributedlock.backend.redis.RedisLockBackend;
 import io.github.distributedlock.engine.LockEngine;
@@ -28,6 +33,7 @@ import org.springframework.context.annotation.Configuration;
 import org.springframework.context.annotation.Lazy;
 import org.springframework.context.annotation.Primary;
 import org.springframework.context.support.GenericApplicationContext;
+import org.springframework.data.redis.connection.RedisConnectionFactory;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
@@ -82,6 +88,32 @@ class StoresTests {
 				assertThat(context.getBean("redisLockBackend")).isInstanceOf(RedisLockBackend.class);
 				assertThat(context).hasSingleBean(DistributedLocksEndpoint.class);
 			});
+	}
+
+	@Test
+	void starterForDatabasesMakesThemTheDefaultBesideARedis() {
+		inDatabaseByStarter().run((context) -> {
+			assertThat(context).hasSingleBean(RedisConnectionFactory.class);
+			assertThat(context.getBean(LockBackend.class)).isInstanceOf(JdbcLockBackend.class);
+			assertThat(context.getBean(DistributedLock.class)).isSameAs(context.getBean("jdbcLock"));
+		});
+	}
+
+	@Test
+	void propertyOverrulesTheStarterForDatabases() {
+		inDatabaseByStarter().withPropertyValues("distributed-lock.backend=redis")
+			.run((context) -> assertThat(context.getBean(LockBackend.class)).isInstanceOf(RedisLockBackend.class));
+	}
+
+	private ApplicationContextRunner inDatabaseByStarter() {
+		try {
+			URL starter = Path.of("src/artifacts/jdbc/resources").toUri().toURL();
+			return this.both.withConfiguration(AutoConfigurations.of(Contexts.sqlAutoConfigurations()))
+				.withClassLoader(new URLClassLoader(new URL[] { starter }, getClass().getClassLoader()));
+		}
+		catch (MalformedURLException ex) {
+			throw new IllegalStateException(ex);
+		}
 	}
 
 	@Test
