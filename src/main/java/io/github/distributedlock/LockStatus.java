@@ -3,7 +3,6 @@ package io.github.distributedlock;
 import java.time.Duration;
 import java.util.List;
 import java.util.Objects;
-import java.util.function.Predicate;
 
 import org.jspecify.annotations.Nullable;
 
@@ -52,21 +51,6 @@ public record LockStatus(String key, List<Holder> holders, List<Waiter> waiters,
 	 */
 	public LockStatus heldHere(boolean heldHere) {
 		return new LockStatus(this.key, this.holders, this.waiters, heldHere);
-	}
-
-	/**
-	 * Returns this status with {@link State#KEPT} instead of {@link State#HELD} for some
-	 * owners: these owners only keep the key, and nobody uses the key.
-	 * @param here the test for the owner tokens that only keep the key
-	 * @return the changed status
-	 */
-	public LockStatus kept(Predicate<String> here) {
-		return new LockStatus(this.key,
-				this.holders.stream()
-					.map((holder) -> (holder.state == State.HELD && here.test(holder.owner))
-							? new Holder(holder.owner, State.KEPT, holder.mode, holder.remaining) : holder)
-					.toList(),
-				this.waiters, this.heldHere);
 	}
 
 	/**

@@ -27,8 +27,6 @@ import com.tngtech.archunit.library.dependencies.SlicesRuleDefinition;
 import io.github.distributedlock.backend.LockBackend;
 import io.github.distributedlock.backend.LockFeature;
 import io.github.distributedlock.engine.LockEngine;
-import io.github.distributedlock.internal.DurationRange;
-import io.github.distributedlock.internal.InterruptExecutor;
 import org.jspecify.annotations.NullMarked;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
@@ -66,8 +64,9 @@ class ArchitectureTests {
 			Map.entry(REDIS + INTERNAL, Set.of("", "backend")), //
 			Map.entry("engine", Set.of("", "backend")), //
 			Map.entry("annotation", Set.of("")), //
-			Map.entry("reactive", Set.of("", "annotation")), //
-			Map.entry("aop", Set.of("", "annotation", "reactive")), //
+			Map.entry("reactive", Set.of("", INTERNAL + ".reactive")), //
+			Map.entry("aop", Set.of("", "annotation", INTERNAL + ".reactive")), //
+			Map.entry(INTERNAL + ".reactive", Set.of("")), //
 			Map.entry(INTERNAL + ".observability", Set.of("")), //
 			Map.entry("concurrent", Set.of("")), //
 			Map.entry("integration", Set.of("", "concurrent")), //
@@ -86,9 +85,9 @@ class ArchitectureTests {
 			"CurrentLock", "DistributedLock", "EngineSnapshot", "ForwardingDistributedLock", "LockAdmin",
 			"LockBackendException", "LockDefinitionException", "LockEvent", "LockException", "LockHandle",
 			"LockInterruptedException", "LockListener", "LockLostException", "LockMode", "LockNotAcquiredException",
-			"LockRequest", "LockStatus", "LockUpgradeException", "LockedCall", "LockedTask", "ReleaseOn",
+			"LockRequest", "LockStatus", "LockUpgradeException", "LockedCall", "LockedTask", "OnLost", "ReleaseOn",
 			"WaitObserver", //
-			"annotation.DistributedLock", "annotation.IfBusy", "annotation.OnLost", //
+			"annotation.DistributedLock", "annotation.IfBusy", //
 			"aop.DistributedLockAdvisor", //
 			"autoconfigure.AutoConfigureDistributedLock", "autoconfigure.DistributedLockAutoConfiguration", //
 			"backend.AcquireResult", "backend.Claim", "backend.ForwardingLockBackend", "backend.Holder",
@@ -100,13 +99,6 @@ class ArchitectureTests {
 			REDIS + "RedisLockBackend", REDIS + "RedisLockSettings", REDIS + "Atomicity", REDIS + "Signals", //
 			"engine.LockEngine", "engine.LockEngineBuilder", //
 			"reactive.LockContext", "reactive.ReactiveDistributedLock");
-
-	/**
-	 * Those that other packages of the library, or tools, need, beside the rooms of a
-	 * package.
-	 */
-	private static final Set<String> FOR_NEIGHBOURS = Set.of("reactive.CurrentLockAccessor",
-			"reactive.LockedInvocation", "reactive.LockedResult");
 
 	private static final SliceAssignment PACKAGES = new SliceAssignment() {
 
@@ -191,7 +183,7 @@ class ArchitectureTests {
 	@Test
 	void onlyTheReactiveRoomKnowsReactor() {
 		noClasses().that()
-			.resideOutsideOfPackage(ROOT + ".reactive")
+			.resideOutsideOfPackages(ROOT + ".reactive", ROOT + ".internal.reactive")
 			.should()
 			.dependOnClassesThat()
 			.resideInAnyPackage("reactor.core..", "reactor.util..", "org.reactivestreams..", "kotlin..", "kotlinx..",
@@ -202,7 +194,7 @@ class ArchitectureTests {
 	@Test
 	void onlyTheReactiveRoomAndTheWiringKnowContextPropagation() {
 		noClasses().that()
-			.resideOutsideOfPackages(ROOT + ".reactive", ROOT + ".autoconfigure")
+			.resideOutsideOfPackages(ROOT + ".internal.reactive", ROOT + ".autoconfigure")
 			.should()
 			.dependOnClassesThat()
 			.resideInAPackage("io.micrometer.context..")
@@ -249,12 +241,10 @@ class ArchitectureTests {
 
 	@Test
 	void theApiIsListedByName() {
-		Set<String> expected = new TreeSet<>(API);
-		expected.addAll(FOR_NEIGHBOURS);
 		assertThat(LIBRARY.stream()
 			.filter((type) -> type.isTopLevelClass() && type.getModifiers().contains(JavaModifier.PUBLIC))
 			.filter((type) -> isApi(type) || !isRoom(type.getPackageName()))
-			.map((type) -> shortName(type.getName()))).containsExactlyInAnyOrderElementsOf(expected);
+			.map((type) -> shortName(type.getName()))).containsExactlyInAnyOrderElementsOf(API);
 	}
 
 	/**
@@ -294,8 +284,7 @@ class ArchitectureTests {
 		String pom = Files.readString(Path.of("pom.xml"));
 		Set<String> compared = names("include", pom);
 		Set<String> ignored = names("exclude", pom);
-		assertThat(Stream.of(API, FOR_NEIGHBOURS)
-			.flatMap(Set::stream)
+		assertThat(API.stream()
 			.filter((type) -> compared.contains(type) || compared.contains(type.replaceFirst("\\.?\\w+$", "")))
 			.filter((type) -> !ignored.contains(type))).containsExactlyInAnyOrderElementsOf(API);
 		String policy = Files.readString(Path.of("src/docs/support.md"));

@@ -7,6 +7,7 @@ import java.lang.annotation.RetentionPolicy;
 import java.lang.annotation.Target;
 
 import io.github.distributedlock.LockMode;
+import io.github.distributedlock.OnLost;
 import io.github.distributedlock.ReleaseOn;
 
 import org.springframework.core.annotation.AliasFor;

@@ -11,7 +11,7 @@ import java.util.function.Predicate;
 
 import io.github.distributedlock.DistributedLock;
 import io.github.distributedlock.LockRequest;
-import io.github.distributedlock.reactive.LockedResult;
+import io.github.distributedlock.internal.reactive.LockedResult;
 import org.aopalliance.aop.Advice;
 import org.aopalliance.intercept.MethodInterceptor;
 
@@ -77,7 +77,7 @@ public final class DistributedLockAdvisor implements PointcutAdvisor, Ordered {
 
 	/**
 	 * Returns a second advisor for the same methods, to be the innermost of all. If the
-	 * annotation says {@link io.github.distributedlock.annotation.OnLost#THROW}, this
+	 * annotation says {@link io.github.distributedlock.OnLost#THROW}, this
 	 * advisor lets a lost lock also roll back the reactive transaction of the same
 	 * method: the result fails where the method makes the result, inside of the advice
 	 * that commits when the result completes. A blocking method needs no such advisor,
@@ -100,7 +100,7 @@ public final class DistributedLockAdvisor implements PointcutAdvisor, Ordered {
 	/**
 	 * Returns the listener that lets no transaction commit inside a method whose lock was
 	 * lost, if the annotation says
-	 * {@link io.github.distributedlock.annotation.OnLost#THROW}. To be registered once
+	 * {@link io.github.distributedlock.OnLost#THROW}. To be registered once
 	 * with each transaction manager.
 	 * @return the listener, without state
 	 */

@@ -5,8 +5,7 @@ import java.util.concurrent.CompletionStage;
 
 import io.github.distributedlock.LockDefinitionException;
 import io.github.distributedlock.LockHandle;
-import io.github.distributedlock.annotation.OnLost;
-import io.github.distributedlock.internal.InterruptExecutor;
+import io.github.distributedlock.OnLost;
 import io.github.distributedlock.internal.LossOutcome;
 import org.aopalliance.intercept.MethodInvocation;
 import org.jspecify.annotations.Nullable;
@@ -63,7 +62,7 @@ record LossReaction(OnLost onLost) {
 		try (RunningCall call = new RunningCall(handle, fails())) {
 			if (this.onLost == OnLost.INTERRUPT) {
 				// The interrupt does not queue behind an action of the application.
-				handle.onLost(call::interrupt, InterruptExecutor.INSTANCE);
+				handle.onLost(call::interrupt, LossOutcome.INTERRUPT);
 			}
 			result = invocation.proceed();
 		}

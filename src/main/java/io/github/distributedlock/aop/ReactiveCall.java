@@ -5,10 +5,10 @@ import java.util.concurrent.CompletableFuture;
 
 import io.github.distributedlock.LockException;
 import io.github.distributedlock.LockRequest;
-import io.github.distributedlock.annotation.OnLost;
+import io.github.distributedlock.OnLost;
 import io.github.distributedlock.internal.Requests;
-import io.github.distributedlock.reactive.LockedInvocation;
-import io.github.distributedlock.reactive.LockedResult;
+import io.github.distributedlock.internal.reactive.LockedInvocation;
+import io.github.distributedlock.internal.reactive.LockedResult;
 import org.jspecify.annotations.Nullable;
 
 import org.springframework.aop.ProxyMethodInvocation;

@@ -19,7 +19,7 @@ import io.github.distributedlock.LockMode;
 import io.github.distributedlock.engine.EngineTime.Workers;
 import io.github.distributedlock.engine.Lease.Moment;
 import io.github.distributedlock.internal.Binding;
-import io.github.distributedlock.internal.InterruptExecutor;
+import io.github.distributedlock.internal.LossOutcome;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -202,7 +202,7 @@ final class EngineHandle implements LockHandle, Hold.Attached, Lifecycle.Handle 
 		if (executor == null) {
 			return () -> workers.action(code);
 		}
-		return (executor == InterruptExecutor.INSTANCE) ? () -> workers.interrupt(code)
+		return (executor == LossOutcome.INTERRUPT) ? () -> workers.interrupt(code)
 				: () -> workers.listener(() -> Failures.run(() -> executor.execute(code), this::lossAction));
 	}
 

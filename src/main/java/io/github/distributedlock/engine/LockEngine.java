@@ -1,6 +1,7 @@
 package io.github.distributedlock.engine;
 
 import java.time.Duration;
+import java.util.List;
 import java.util.Objects;
 import java.util.Optional;
 import java.util.Set;
@@ -18,6 +19,7 @@ import io.github.distributedlock.LockHandle;
 import io.github.distributedlock.LockNotAcquiredException;
 import io.github.distributedlock.LockRequest;
 import io.github.distributedlock.LockStatus;
+import io.github.distributedlock.LockStatus.Holder;
 import io.github.distributedlock.LockStatus.State;
 import io.github.distributedlock.backend.LockBackend;
 import io.github.distributedlock.backend.LockFeature;
@@ -182,10 +184,18 @@ public final class LockEngine implements DistributedLock, LockAdmin, AutoCloseab
 	public LockStatus inspect(String key) {
 		String checked = checkInspected(key);
 		LockStatus status = Failures.call("inspect", checked, () -> this.backend.inspect(checked));
-		LockStatus here = this.kept.isKept(checked) ? status.kept(this.instance::hasMade) : status;
-		return here.heldHere(here.holders()
-			.stream()
-			.anyMatch((holder) -> holder.state() == State.HELD && this.instance.hasMade(holder.owner())));
+		List<Holder> holders = this.kept.isKept(checked) ? status.holders().stream().map(this::kept).toList()
+				: status.holders();
+		return LockStatus.of(status.key(), holders, status.waiters())
+			.heldHere(holders.stream().anyMatch(this::isHeldHere));
+	}
+
+	private Holder kept(Holder holder) {
+		return isHeldHere(holder) ? new Holder(holder.owner(), State.KEPT, holder.mode(), holder.remaining()) : holder;
+	}
+
+	private boolean isHeldHere(Holder holder) {
+		return holder.state() == State.HELD && this.instance.hasMade(holder.owner());
 	}
 
 	@Override

@@ -1,5 +1,7 @@
 package io.github.distributedlock.internal;
 
+import java.util.concurrent.Executor;
+
 import io.github.distributedlock.LockHandle;
 import io.github.distributedlock.LockLostException;
 import org.jspecify.annotations.Nullable;
@@ -8,6 +10,13 @@ import org.jspecify.annotations.Nullable;
  * The outcome of code whose lock may have been lost meanwhile.
  */
 public final class LossOutcome {
+
+	/**
+	 * The executor of an {@linkplain LockHandle#onLost(Runnable, Executor) action} that
+	 * only interrupts a thread. The interrupt must come in time even if the process
+	 * cannot start another thread, so any thread may run the action.
+	 */
+	public static final Executor INTERRUPT = Runnable::run;
 
 	private LossOutcome() {
 	}

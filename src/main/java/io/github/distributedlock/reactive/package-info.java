@@ -1,6 +1,6 @@
 /**
- * Holds a lock for as long as a subscription lasts. The classes of this package need
- * Reactor, and are not loaded without Reactor.
+ * Locks in code that uses Reactor. The classes of this package are not loaded without
+ * Reactor.
  */
 @NullMarked
 package io.github.distributedlock.reactive;

@@ -11,8 +11,8 @@ import java.util.concurrent.TimeoutException;
 import java.util.stream.Stream;
 
 import io.github.distributedlock.LockLostException;
+import io.github.distributedlock.OnLost;
 import io.github.distributedlock.annotation.DistributedLock;
-import io.github.distributedlock.annotation.OnLost;
 import org.awaitility.core.ThrowingRunnable;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.AfterEach;

@@ -18,8 +18,8 @@ import java.util.function.Supplier;
 import java.util.stream.IntStream;
 import java.util.stream.Stream;
 
+import io.github.distributedlock.OnLost;
 import io.github.distributedlock.annotation.DistributedLock;
-import io.github.distributedlock.annotation.OnLost;
 import io.github.distributedlock.fixtures.Patience;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;

@@ -8,7 +8,7 @@ import java.util.function.Supplier;
 
 import io.github.distributedlock.annotation.DistributedLock;
 import io.github.distributedlock.fixtures.Patience;
-import io.github.distributedlock.reactive.LockContext;
+import io.github.distributedlock.internal.reactive.LockedResult;
 import io.micrometer.context.ContextRegistry;
 import org.aopalliance.intercept.MethodInterceptor;
 import org.junit.jupiter.api.AfterEach;
@@ -118,7 +118,7 @@ class ReactiveAdviceTests {
 			.create(this.service.mono(() -> Mono.error(new IllegalStateException("no"))).map((value) -> value + "!"))
 			.expectErrorSatisfies((thrown) -> assertThat(thrown.getSuppressed())
 				.anySatisfy((trace) -> assertThat(trace).hasMessageContaining("Assembly trace")
-					.hasMessageContaining(LockContext.class.getPackageName())))
+					.hasMessageContaining(LockedResult.class.getPackageName())))
 			.verify(Patience.PATIENCE);
 	}
 

@@ -6,7 +6,7 @@ import java.util.function.Supplier;
 import io.github.distributedlock.DistributedLock;
 import io.github.distributedlock.LockMode;
 import io.github.distributedlock.LockRequest;
-import io.github.distributedlock.annotation.OnLost;
+import io.github.distributedlock.OnLost;
 import io.github.distributedlock.engine.LockEngine;
 import io.github.distributedlock.reactive.ReactiveDistributedLock;
 import org.junit.jupiter.api.Nested;

@@ -8,8 +8,8 @@ import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.function.Supplier;
 
 import io.github.distributedlock.LockHandle;
+import io.github.distributedlock.OnLost;
 import io.github.distributedlock.annotation.DistributedLock;
-import io.github.distributedlock.annotation.OnLost;
 import io.github.distributedlock.fixtures.Patience;
 import org.junit.jupiter.api.Test;
 

@@ -1,7 +1,7 @@
 package io.github.distributedlock.autoconfigure;
 
+import io.github.distributedlock.OnLost;
 import io.github.distributedlock.annotation.DistributedLock;
-import io.github.distributedlock.annotation.OnLost;
 
 import org.springframework.jdbc.core.JdbcTemplate;
 import org.springframework.transaction.annotation.Transactional;

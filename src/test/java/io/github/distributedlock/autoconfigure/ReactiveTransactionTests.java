@@ -7,8 +7,8 @@ import java.util.function.Supplier;
 
 import io.github.distributedlock.LockHandle;
 import io.github.distributedlock.LockLostException;
+import io.github.distributedlock.OnLost;
 import io.github.distributedlock.annotation.DistributedLock;
-import io.github.distributedlock.annotation.OnLost;
 import io.github.distributedlock.fixtures.Patience;
 import io.github.distributedlock.fixtures.TestRedis;
 import io.github.distributedlock.reactive.LockContext;

@@ -121,7 +121,7 @@ class ClaimsTests {
 		String architecture = Files
 			.readString(Path.of("src/test/java/io/github/distributedlock/ArchitectureTests.java"));
 		String api = architecture.substring(architecture.indexOf("API = Set.of("),
-				architecture.indexOf("FOR_NEIGHBOURS"));
+				architecture.indexOf("SliceAssignment PACKAGES"));
 		assertThat(LITERAL.matcher(api).results().map((name) -> name.group(1)))
 			// Listed by their packages, and by "the adapters' registries and provider".
 			.filteredOn(

@@ -1,8 +1,8 @@
 package io.github.distributedlock.docs;
 
 // tag::reactive-page[]
+import io.github.distributedlock.OnLost;
 import io.github.distributedlock.annotation.DistributedLock;
-import io.github.distributedlock.annotation.OnLost;
 import io.github.distributedlock.reactive.LockContext;
 import io.github.distributedlock.reactive.ReactiveDistributedLock;
 import reactor.core.publisher.Mono;

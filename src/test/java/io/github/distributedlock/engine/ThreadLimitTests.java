@@ -15,7 +15,7 @@ import io.github.distributedlock.LockRequest;
 import io.github.distributedlock.backend.memory.InMemoryLockBackend;
 import io.github.distributedlock.engine.EngineThreads.CallbackThreads;
 import io.github.distributedlock.fixtures.Patience;
-import io.github.distributedlock.internal.InterruptExecutor;
+import io.github.distributedlock.internal.LossOutcome;
 import org.awaitility.Awaitility;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
@@ -245,7 +245,7 @@ class ThreadLimitTests {
 		LockEngine engine = engine(Duration.ofSeconds(1));
 		LockHandle handle = engine.acquire(LockRequest.of("k").detached(true));
 		CountDownLatch interrupted = new CountDownLatch(1);
-		handle.onLost(interrupted::countDown, InterruptExecutor.INSTANCE);
+		handle.onLost(interrupted::countDown, LossOutcome.INTERRUPT);
 		handle.onLost(() -> this.done.add("action"));
 		handle.onLost(() -> this.done.add("on its executor"), Runnable::run);
 		this.limited = true;

@@ -17,7 +17,7 @@ import io.github.distributedlock.LockHandle;
 import io.github.distributedlock.LockLostException;
 import io.github.distributedlock.LockNotAcquiredException;
 import io.github.distributedlock.LockRequest;
-import io.github.distributedlock.annotation.OnLost;
+import io.github.distributedlock.OnLost;
 import io.github.distributedlock.engine.EngineFixture;
 import io.github.distributedlock.fixtures.Patience;
 import org.junit.jupiter.api.BeforeEach;

@@ -1,7 +1,7 @@
 package io.github.distributedlock.docs
 
+import io.github.distributedlock.OnLost
 import io.github.distributedlock.annotation.DistributedLock
-import io.github.distributedlock.annotation.OnLost
 import io.github.distributedlock.reactive.LockContext
 import kotlinx.coroutines.Dispatchers
 import kotlinx.coroutines.currentCoroutineContext

@@ -4,7 +4,7 @@ import io.github.distributedlock.DistributedLock
 import io.github.distributedlock.LockLostException
 import io.github.distributedlock.LockNotAcquiredException
 import io.github.distributedlock.LockRequest
-import io.github.distributedlock.annotation.OnLost
+import io.github.distributedlock.OnLost
 import io.github.distributedlock.engine.LockEngine
 import io.github.distributedlock.fixtures.Patience
 import io.github.distributedlock.fixtures.TestRedis

@@ -4,9 +4,9 @@ import io.github.distributedlock.LockException
 import io.github.distributedlock.LockHandle
 import io.github.distributedlock.LockLostException
 import io.github.distributedlock.LockNotAcquiredException
+import io.github.distributedlock.OnLost
 import io.github.distributedlock.annotation.DistributedLock
 import io.github.distributedlock.annotation.IfBusy
-import io.github.distributedlock.annotation.OnLost
 import io.github.distributedlock.autoconfigure.Contexts
 import io.github.distributedlock.fixtures.Patience
 import io.github.distributedlock.fixtures.TestRedis

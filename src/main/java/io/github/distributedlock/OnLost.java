@@ -1,4 +1,4 @@
-package io.github.distributedlock.annotation;
+package io.github.distributedlock;
 
 /**
  * The reaction to the loss of a lock while its method runs. A lock is lost when its lease
@@ -10,7 +10,7 @@ public enum OnLost {
 
 	/**
 	 * Logs the loss and reports the loss to listeners. The method can ask
-	 * {@link io.github.distributedlock.LockHandle#isHeld()}.
+	 * {@link LockHandle#isHeld()}.
 	 */
 	REPORT,
 
@@ -18,7 +18,7 @@ public enum OnLost {
 	 * Reports the loss as {@link #REPORT} does, and interrupts the thread that runs the
 	 * method, once, whatever the thread does just then; a database or a client may take
 	 * the interrupt for a broken connection. An exception of the method is thrown, with
-	 * {@link io.github.distributedlock.LockLostException} as suppressed exception; a
+	 * {@link LockLostException} as suppressed exception; a
 	 * result of the method is returned.
 	 * <p>
 	 * The interrupt never reaches beyond the method: none arrives after the method has
@@ -31,13 +31,13 @@ public enum OnLost {
 	 * {@link java.util.concurrent.CompletionStage}: no thread could be interrupted once
 	 * the method has returned. A reactive result and a {@code suspend} function are
 	 * cancelled instead, and fail with
-	 * {@link io.github.distributedlock.LockLostException} at once.
+	 * {@link LockLostException} at once.
 	 */
 	INTERRUPT,
 
 	/**
 	 * Reports the loss as {@link #REPORT} does, and lets the call fail with
-	 * {@link io.github.distributedlock.LockLostException} when the method has returned,
+	 * {@link LockLostException} when the method has returned,
 	 * also if the lock was lost early and nothing went wrong. An exception of the method
 	 * is thrown, with the {@code LockLostException} as suppressed exception. A
 	 * {@link java.util.concurrent.CompletionStage} fails with the

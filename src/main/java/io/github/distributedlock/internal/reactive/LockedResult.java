@@ -1,4 +1,4 @@
-package io.github.distributedlock.reactive;
+package io.github.distributedlock.internal.reactive;
 
 import java.util.function.Consumer;
 
@@ -12,8 +12,7 @@ import reactor.util.context.ContextView;
 import org.springframework.core.ReactiveAdapter;
 
 /**
- * Results of methods in a lock, in the type that the method declares. No API: public only
- * for the advice of this library.
+ * Results of methods in a lock, in the type that the method declares.
  */
 public final class LockedResult {
 
@@ -52,7 +51,7 @@ public final class LockedResult {
 	 */
 	public static Object failingIfLost(ReactiveAdapter type, Object result) {
 		Publisher<Object> source = type.toPublisher(result);
-		Consumer<ContextView> check = (context) -> LockContext.current(context).ifPresent(LockHandle::checkHeld);
+		Consumer<ContextView> check = (context) -> ChainLocks.current(context).ifPresent(LockHandle::checkHeld);
 		return type.fromPublisher(type.isMultiValue()
 				? Flux.deferContextual((context) -> Flux.from(source).doOnComplete(() -> check.accept(context)))
 				: Mono.deferContextual(

@@ -1,4 +1,4 @@
-package io.github.distributedlock.reactive;
+package io.github.distributedlock.internal.reactive;
 
 import io.github.distributedlock.LockHandle;
 import io.github.distributedlock.internal.Binding;
@@ -7,8 +7,8 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * Lets {@link LockHandle#current()} return the lock of a reactive chain on a thread to
- * which context-propagation carries the chain's context. No API: public only for the
- * service loader.
+ * which context-propagation carries the chain's context. The service loader finds this
+ * class.
  * <p>
  * The accessor only shows the lock. Code on that thread may run beside the chain, as a
  * task that got a copy of the chain's context does, and must not re-enter the lock.

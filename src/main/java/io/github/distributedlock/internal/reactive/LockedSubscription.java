@@ -1,4 +1,4 @@
-package io.github.distributedlock.reactive;
+package io.github.distributedlock.internal.reactive;
 
 import java.util.Objects;
 import java.util.concurrent.CompletableFuture;
@@ -11,7 +11,7 @@ import io.github.distributedlock.LockException;
 import io.github.distributedlock.LockHandle;
 import io.github.distributedlock.LockNotAcquiredException;
 import io.github.distributedlock.LockedCall;
-import io.github.distributedlock.annotation.OnLost;
+import io.github.distributedlock.OnLost;
 import io.github.distributedlock.internal.LossOutcome;
 import io.github.distributedlock.internal.Requests;
 import org.jspecify.annotations.Nullable;
@@ -94,7 +94,7 @@ final class LockedSubscription implements CoreSubscriber<Object>, Subscription {
 		}
 		Object answer;
 		try {
-			CompletableFuture<?> asked = LockContext.acquire(this.context, this.invocation::acquire);
+			CompletableFuture<?> asked = ChainLocks.acquire(this.context, this.invocation::acquire);
 			this.request = asked;
 			if (!asked.isDone()) {
 				asked.whenComplete((found, failure) -> PendingClose.runInParallel(() -> answer(found, failure)));
@@ -156,7 +156,7 @@ final class LockedSubscription implements CoreSubscriber<Object>, Subscription {
 		PendingClose release = new PendingClose(handle, this.invocation);
 		this.release = release;
 		try {
-			this.context = LockContext.enter(this.context, handle);
+			this.context = ChainLocks.enter(this.context, handle);
 			release.joinTransaction(this.context);
 			if (this.invocation.onLost() == OnLost.INTERRUPT) {
 				// The reaction does not queue behind an action of the application.
@@ -164,7 +164,7 @@ final class LockedSubscription implements CoreSubscriber<Object>, Subscription {
 			}
 			subscribe(() -> {
 				release.use();
-				return LockContext.call(this.context, this.invocation::proceed);
+				return ChainLocks.call(this.context, this.invocation::proceed);
 			});
 		}
 		finally {

@@ -1,11 +1,11 @@
-package io.github.distributedlock.reactive;
+package io.github.distributedlock.internal.reactive;
 
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.FutureTask;
 import java.util.concurrent.atomic.AtomicInteger;
 
 import io.github.distributedlock.LockHandle;
-import io.github.distributedlock.annotation.OnLost;
+import io.github.distributedlock.OnLost;
 import io.github.distributedlock.internal.LossOutcome;
 import org.jspecify.annotations.Nullable;
 import reactor.core.publisher.Mono;

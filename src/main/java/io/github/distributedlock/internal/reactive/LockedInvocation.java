@@ -1,15 +1,15 @@
-package io.github.distributedlock.reactive;
+package io.github.distributedlock.internal.reactive;
 
 import java.util.concurrent.CompletableFuture;
 
 import io.github.distributedlock.LockException;
 import io.github.distributedlock.LockRequest;
-import io.github.distributedlock.annotation.OnLost;
+import io.github.distributedlock.OnLost;
 import org.jspecify.annotations.Nullable;
 
 /**
- * One call of a method with a reactive result, which each subscription makes anew. No
- * API: the advice of this library implements this interface. Used by many threads.
+ * One call of a method with a reactive result, which each subscription makes anew. The
+ * advice and the client in code implement this interface. Used by many threads.
  */
 public interface LockedInvocation {
 
