@@ -18,8 +18,8 @@ public enum OnLost {
 	 * Reports the loss as {@link #REPORT} does, and interrupts the thread that runs the
 	 * method, once, whatever the thread does just then; a database or a client may take
 	 * the interrupt for a broken connection. An exception of the method is thrown, with
-	 * {@link LockLostException} as suppressed exception; a
-	 * result of the method is returned.
+	 * {@link LockLostException} as suppressed exception; a result of the method is
+	 * returned.
 	 * <p>
 	 * The interrupt never reaches beyond the method: none arrives after the method has
 	 * ended, and the end of the method clears the thread's flag if this interrupt set the
@@ -30,16 +30,15 @@ public enum OnLost {
 	 * {@code INTERRUPT} is refused at start-up for a method that returns a
 	 * {@link java.util.concurrent.CompletionStage}: no thread could be interrupted once
 	 * the method has returned. A reactive result and a {@code suspend} function are
-	 * cancelled instead, and fail with
-	 * {@link LockLostException} at once.
+	 * cancelled instead, and fail with {@link LockLostException} at once.
 	 */
 	INTERRUPT,
 
 	/**
 	 * Reports the loss as {@link #REPORT} does, and lets the call fail with
-	 * {@link LockLostException} when the method has returned,
-	 * also if the lock was lost early and nothing went wrong. An exception of the method
-	 * is thrown, with the {@code LockLostException} as suppressed exception. A
+	 * {@link LockLostException} when the method has returned, also if the lock was lost
+	 * early and nothing went wrong. An exception of the method is thrown, with the
+	 * {@code LockLostException} as suppressed exception. A
 	 * {@link java.util.concurrent.CompletionStage} fails with the
 	 * {@code LockLostException} when the stage completes; the method must be declared to
 	 * return {@code CompletionStage} or {@code CompletableFuture}, or start-up is

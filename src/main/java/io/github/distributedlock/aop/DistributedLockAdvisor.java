@@ -77,11 +77,11 @@ public final class DistributedLockAdvisor implements PointcutAdvisor, Ordered {
 
 	/**
 	 * Returns a second advisor for the same methods, to be the innermost of all. If the
-	 * annotation says {@link io.github.distributedlock.OnLost#THROW}, this
-	 * advisor lets a lost lock also roll back the reactive transaction of the same
-	 * method: the result fails where the method makes the result, inside of the advice
-	 * that commits when the result completes. A blocking method needs no such advisor,
-	 * since the {@linkplain #commitGuard() guard} finds the lock by the thread.
+	 * annotation says {@link io.github.distributedlock.OnLost#THROW}, this advisor lets a
+	 * lost lock also roll back the reactive transaction of the same method: the result
+	 * fails where the method makes the result, inside of the advice that commits when the
+	 * result completes. A blocking method needs no such advisor, since the
+	 * {@linkplain #commitGuard() guard} finds the lock by the thread.
 	 * @return the advisor, of lowest precedence, to come after that of transactions
 	 */
 	public PointcutAdvisor commitCheck() {
@@ -99,9 +99,8 @@ public final class DistributedLockAdvisor implements PointcutAdvisor, Ordered {
 
 	/**
 	 * Returns the listener that lets no transaction commit inside a method whose lock was
-	 * lost, if the annotation says
-	 * {@link io.github.distributedlock.OnLost#THROW}. To be registered once
-	 * with each transaction manager.
+	 * lost, if the annotation says {@link io.github.distributedlock.OnLost#THROW}. To be
+	 * registered once with each transaction manager.
 	 * @return the listener, without state
 	 */
 	public static TransactionExecutionListener commitGuard() {

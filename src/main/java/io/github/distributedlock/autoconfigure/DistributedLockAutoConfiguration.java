@@ -45,7 +45,7 @@ public final class DistributedLockAutoConfiguration {
 	@EnableConfigurationProperties(DistributedLockProperties.class)
 	@Import({ EngineConfiguration.class, AdviceConfiguration.class, LockProxyCheck.class,
 			ObservabilityConfiguration.class, EndpointConfiguration.class, AdapterConfiguration.class,
-			JdbcConfiguration.class, OwnStores.class })
+			JdbcConfiguration.class })
 	static class Enabled {
 
 		Enabled(Environment environment, ListableBeanFactory beanFactory) {
@@ -70,14 +70,6 @@ public final class DistributedLockAutoConfiguration {
 				Environment environment) {
 			return Stores.create(Stores.of(environment).iterator().next(), properties, beanFactory, environment);
 		}
-
-	}
-
-	/**
-	 * Makes the library's own stores.
-	 */
-	@Configuration(proxyBeanMethods = false)
-	static class OwnStores {
 
 		@Bean
 		LockBackendFactory memoryLockBackendFactory() {

@@ -49,8 +49,7 @@ final class Stores {
 	private static final String PROPERTY = "distributed-lock.backend";
 
 	/**
-	 * A file in the jar of the starter for databases, which makes these the
-	 * default.
+	 * A file in the jar of the starter for databases, which makes these the default.
 	 */
 	static final String JDBC_STARTER = "META-INF/distributed-lock-jdbc-spring-boot-starter";
 
@@ -86,10 +85,11 @@ final class Stores {
 	}
 
 	static InvalidConfigurationPropertyValueException refusal(Environment environment, List<String> names) {
-		return new InvalidConfigurationPropertyValueException(PROPERTY, environment.getProperty(PROPERTY, ""), "name "
-				+ String.join(", ", names.subList(0, names.size() - 1)) + " or " + names.get(names.size() - 1)
-				+ " (jdbc is for PostgreSQL, MariaDB, MySQL and H2), or several of them with commas between"
-				+ " them; or remove the property for " + preset() + ". A LockBackendFactory bean adds a store of its name");
+		return new InvalidConfigurationPropertyValueException(PROPERTY, environment.getProperty(PROPERTY, ""),
+				"name " + String.join(", ", names.subList(0, names.size() - 1)) + " or " + names.get(names.size() - 1)
+						+ " (jdbc is for PostgreSQL, MariaDB, MySQL and H2), or several of them with commas between"
+						+ " them; or remove the property for " + preset()
+						+ ". A LockBackendFactory bean adds a store of its name");
 	}
 
 	/**

@@ -307,8 +307,8 @@ class DistributedLockPropertiesTests {
 		assertThat(metadata()).filteredOn((property) -> !property.containsKey("defaultValue"))
 			.extracting((property) -> property.get("name"))
 			.containsExactlyInAnyOrder("distributed-lock.backend", "distributed-lock.warn-held-after",
-					"distributed-lock.redis.connection-factory",
-					"distributed-lock.jdbc.data-source", "distributed-lock.stores", ENDPOINT + "roles");
+					"distributed-lock.redis.connection-factory", "distributed-lock.jdbc.data-source",
+					"distributed-lock.stores", ENDPOINT + "roles");
 		assertThat(metadata()).filteredOn((property) -> property.get("name").equals("distributed-lock.order"))
 			.extracting((property) -> ((Number) property.get("defaultValue")).intValue())
 			.containsExactly(Integer.MAX_VALUE - 1000);

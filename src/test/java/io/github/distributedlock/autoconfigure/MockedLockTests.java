@@ -134,7 +134,7 @@ class MockedLockTests {
 	@Nested
 	class WithRealDefaultMethods {
 
-		private final DistributedLock lock = mock(Answers.CALLS_REAL_METHODS);
+		private final DistributedLock lock = mock(DistributedLock.class, Answers.CALLS_REAL_METHODS);
 
 		private boolean hasRun;
 
@@ -142,6 +142,7 @@ class MockedLockTests {
 		void codeDoesNotRunUnlocked() {
 			assertNoHandle(() -> this.lock.run("report", this::runs));
 			assertNoHandle(() -> this.lock.execute("report", this::runs));
+			given(this.lock.acquireAsync(any(LockRequest.class))).willReturn(null);
 			assertNoHandle(() -> this.lock.executeAsync("report", this::runs));
 		}
 
@@ -150,6 +151,7 @@ class MockedLockTests {
 			given(this.lock.tryAcquire(any(LockRequest.class))).willReturn(null);
 			assertNoHandle(() -> this.lock.tryRun("report", this::runs));
 			assertNoHandle(() -> this.lock.tryExecute("report", this::runs, this::runs));
+			given(this.lock.tryAcquireAsync(any(LockRequest.class))).willReturn(null);
 			assertNoHandle(() -> this.lock.tryExecuteAsync("report", this::runs, this::runs));
 		}
 
@@ -159,7 +161,8 @@ class MockedLockTests {
 		}
 
 		private void assertNoHandle(ThrowingCallable call) {
-			assertThatIllegalStateException().isThrownBy(call).withMessageContaining("gave no handle for lock [report]");
+			assertThatIllegalStateException().isThrownBy(call)
+				.withMessageContaining("gave no handle for lock [report]");
 			assertThat(this.hasRun).isFalse();
 		}
 
