@@ -134,10 +134,10 @@ final class RunningCall implements AutoCloseable {
 
 	/**
 	 * Lets no transaction commit inside a method whose lock was lost, if the annotation
-	 * says {@link io.github.distributedlock.annotation.OnLost#THROW}: the commit fails
-	 * with {@link io.github.distributedlock.LockLostException}, and the transaction is
-	 * rolled back. The auto-configuration registers the guard with each transaction
-	 * manager that is a bean.
+	 * says {@link io.github.distributedlock.OnLost#THROW}: the commit fails with
+	 * {@link io.github.distributedlock.LockLostException}, and the transaction is rolled
+	 * back. The auto-configuration registers the guard with each transaction manager that
+	 * is a bean.
 	 * <p>
 	 * The guard checks the lock right before the commit, after all synchronizations.
 	 * Releasing a savepoint is no commit yet, and passes.
