@@ -16,7 +16,7 @@ final class Aims {
 
 	private final Contestant kept;
 
-	private final StringBuilder text = new StringBuilder();
+	private final StringBuilder text = new StringBuilder("## Aims\n");
 
 	private Aims(Results results, Contestant ours, Contestant kept) {
 		this.results = results;
@@ -24,17 +24,30 @@ final class Aims {
 		this.kept = kept;
 	}
 
-	static String table(Results results, boolean onPostgres) {
-		Aims aims = new Aims(results, onPostgres ? Contestant.OURS_JDBC : Contestant.OURS,
-				onPostgres ? Contestant.OURS_JDBC_KEPT : Contestant.OURS_KEPT);
-		aims.text.append("## Aims\n");
-		if (onPostgres) {
-			aims.heading("PostgreSQL");
-			aims.postgres();
-			aims.heading("Kept locks");
-			aims.kept(Contestant.JDBC, 10);
-			return aims.text.toString();
-		}
+	static String table(Results results, String store) {
+		return switch (store) {
+			case "postgresql" -> onPostgres(new Aims(results, Contestant.OURS_JDBC, Contestant.OURS_JDBC_KEPT));
+			case "mariadb" -> onMariaDb(new Aims(results, Contestant.OURS_MARIADB, Contestant.OURS_MARIADB));
+			default -> onRedis(new Aims(results, Contestant.OURS, Contestant.OURS_KEPT));
+		};
+	}
+
+	private static String onPostgres(Aims aims) {
+		aims.heading("PostgreSQL");
+		aims.database(Contestant.JDBC);
+		aims.heading("Kept locks");
+		aims.kept(Contestant.JDBC, 10);
+		return aims.text.toString();
+	}
+
+	/** The aims are those of PostgreSQL: MariaDB has none of its own. */
+	private static String onMariaDb(Aims aims) {
+		aims.heading("MariaDB, by the aims of PostgreSQL");
+		aims.database(Contestant.MARIADB);
+		return aims.text.toString();
+	}
+
+	private static String onRedis(Aims aims) {
 		aims.heading("Contention");
 		aims.contention();
 		aims.heading("Kept locks");
@@ -48,12 +61,11 @@ final class Aims {
 		return aims.text.toString();
 	}
 
-	private void postgres() {
-		atLeast("1 thread, own key, over raw JDBC", 1.3, over(Contestant.JDBC, Figure.OWN_KEYS, 1));
-		atLeast("16 threads, own keys, over raw JDBC", 1.3, over(Contestant.JDBC, Figure.OWN_KEYS, 16));
+	private void database(Contestant raw) {
+		atLeast("1 thread, own key, over raw JDBC", 1.3, over(raw, Figure.OWN_KEYS, 1));
+		atLeast("16 threads, own keys, over raw JDBC", 1.3, over(raw, Figure.OWN_KEYS, 16));
 		atLeast("16 threads, one key, over the best peer", 10, overBest(Figure.ONE_KEY, 16, true));
-		atLeast("4 JVMs × 1 thread, one key, over raw JDBC, which spins", 1,
-				over(Contestant.JDBC, Figure.JVMS_OF_ONE, 4));
+		atLeast("4 JVMs × 1 thread, one key, over raw JDBC, which spins", 1, over(raw, Figure.JVMS_OF_ONE, 4));
 		atLeast("the same, share of the JVM that got least, %", 20, ours(Figure.JVMS_OF_ONE_SHARE, 4));
 		atMost("From a release to the next holder, in another JVM, p50, ms", 5, ours(Figure.HAND_OVER, 1));
 		atMost("100 idle waiters in one JVM, statements/s", 3, ours(Figure.IDLE_REQUESTS, 100));

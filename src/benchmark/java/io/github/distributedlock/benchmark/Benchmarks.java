@@ -16,8 +16,9 @@ import java.util.concurrent.TimeUnit;
  * {@code -Dbenchmark.quick=true} takes a minute or two and writes below {@code target};
  * {@code -Dbenchmark.cases=threads,jvms} and
  * {@code -Dbenchmark.contestants=ours,redisson} select;
- * {@code -Dbenchmark.store=postgresql} measures those that have their locks in a table;
- * {@code -Dlock.redis.servers=NAME=EXECUTABLE} measures on the first of those servers.
+ * {@code -Dbenchmark.store=postgresql} and {@code =mariadb} measure those that have their
+ * locks in a table; {@code -Dlock.redis.servers=NAME=EXECUTABLE} measures on the first of
+ * those servers.
  */
 public final class Benchmarks {
 
@@ -25,7 +26,7 @@ public final class Benchmarks {
 			new ThreadsOwnKeysCase(), new JvmsCase(), new PermitsCase(), new WaitersCase(), new RenewalCase(),
 			new AnnotatedCase());
 
-	private static final List<Case> CASES_ON_POSTGRESQL = List.of(new OwnKeysCase(), new OneKeyCase(),
+	private static final List<Case> CASES_ON_DATABASES = List.of(new OwnKeysCase(), new OneKeyCase(),
 			new JvmsOfOneThread(), new WaitersCase());
 
 	private Benchmarks() {
@@ -37,10 +38,10 @@ public final class Benchmarks {
 		List<String> failed = new ArrayList<>();
 		try (Store store = options.startStore()) {
 			Bench bench = new Bench(options, store, Files.createTempDirectory("benchmark"), results);
-			(options.onPostgres() ? CASES_ON_POSTGRESQL : CASES).stream()
+			(options.onDatabase() ? CASES_ON_DATABASES : CASES).stream()
 				.filter((each) -> options.selects(each.name()))
 				.forEach((each) -> run(each, bench, failed));
-			new Report(results, Setting.describe(store, options), options.onPostgres()).write(options.output());
+			new Report(results, Setting.describe(store, options), options.store()).write(options.output());
 		}
 		failed.forEach((message) -> System.err.println("FAILED: " + message));
 		System.exit(failed.isEmpty() ? 0 : 1);

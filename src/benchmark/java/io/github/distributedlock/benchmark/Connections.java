@@ -43,10 +43,16 @@ final class Connections {
 		return "jdbc:postgresql://" + HOST + ":" + port + "/postgres?user=postgres";
 	}
 
-	/** With a connection for each thread that has a key of its own. */
-	static HikariDataSource postgres(int port) {
+	static String mariaDbUrl(int port) {
+		return "jdbc:mariadb://" + HOST + ":" + port + "/locks?user=root&useAffectedRows=true";
+	}
+
+	/**
+	 * Makes a pool with a connection for each thread that has a key of its own.
+	 */
+	static HikariDataSource database(String url) {
 		HikariDataSource pool = new HikariDataSource();
-		pool.setJdbcUrl(postgresUrl(port));
+		pool.setJdbcUrl(url);
 		pool.setMaximumPoolSize(32);
 		pool.setMinimumIdle(1);
 		return pool;

@@ -1,5 +1,6 @@
 package io.github.distributedlock.benchmark;
 
+import java.time.Duration;
 import java.util.function.IntFunction;
 
 import ch.qos.logback.classic.Level;
@@ -31,7 +32,7 @@ enum Contestant {
 
 	/** This library over Jedis, with keys that stay where they are used. */
 	OURS_KEPT("ours, kept (Jedis)", LockHandle.class,
-			"keepTime " + OurLocks.KEEP_MILLIS + " ms, Spring Data Redis over Jedis, as it comes",
+			"keepTime " + OurLocks.KEEP_TIME.toMillis() + " ms, Spring Data Redis over Jedis, as it comes",
 			OurLocks::keptOverJedis),
 
 	/** What most write by hand. */
@@ -66,26 +67,52 @@ enum Contestant {
 			Lock4jLocks::new),
 
 	/** This library on PostgreSQL. */
-	OURS_JDBC("ours (PostgreSQL)", LockHandle.class,
-			"pool of 32 of Hikari, with the command timeout, as the starter makes it", OurLocks::overJdbc),
+	OURS_JDBC("ours (PostgreSQL)", LockHandle.class, Contestant.POOL_OF_STARTER,
+			(port) -> OurLocks.overJdbc(Connections.database(Connections.postgresUrl(port)), Duration.ZERO)),
 
 	/** This library on PostgreSQL, with keys that stay where they are used. */
 	OURS_JDBC_KEPT("ours, kept (PostgreSQL)", LockHandle.class,
-			"keepTime " + OurLocks.KEEP_MILLIS + " ms, and the same pool", OurLocks::keptOverJdbc),
+			"keepTime " + OurLocks.KEEP_TIME.toMillis() + " ms, and the same pool",
+			(port) -> OurLocks.overJdbc(Connections.database(Connections.postgresUrl(port)), OurLocks.KEEP_TIME)),
 
 	/** What most write by hand. */
 	JDBC("raw JDBC", Driver.class,
 			"pool of 32 of Hikari; INSERT … ON CONFLICT DO UPDATE and UPDATE; when busy again after 1 ms",
-			RawJdbcLocks::new),
+			RawJdbcLocks::onPostgres),
 
 	/** ShedLock's table. */
-	SHEDLOCK_JDBC("ShedLock JDBC", JdbcTemplateLockProvider.class,
-			"usingDbTime(), lockAtMostFor 30 s, over a pool of 32 of Hikari; when busy again after 1 ms",
-			ShedLocks::overJdbc),
+	SHEDLOCK_JDBC("ShedLock JDBC", JdbcTemplateLockProvider.class, Contestant.SHEDLOCK_SETTINGS,
+			(port) -> ShedLocks.overJdbc(Connections.database(Connections.postgresUrl(port)))),
 
 	/** Spring Integration's table. */
-	INTEGRATION_JDBC("Spring Integration JDBC", JdbcLockRegistry.class,
-			"JdbcLockRegistry over a pool of 32 of Hikari, polls every 100 ms", IntegrationLocks::overJdbc);
+	INTEGRATION_JDBC("Spring Integration JDBC", JdbcLockRegistry.class, Contestant.INTEGRATION_SETTINGS,
+			(port) -> IntegrationLocks.overJdbc(Connections.database(Connections.postgresUrl(port)))),
+
+	/** This library on MariaDB. */
+	OURS_MARIADB("ours (MariaDB)", LockHandle.class, Contestant.POOL_OF_STARTER,
+			(port) -> OurLocks.overJdbc(Connections.database(Connections.mariaDbUrl(port)), Duration.ZERO)),
+
+	/** What most write by hand on MariaDB. */
+	MARIADB("raw JDBC (MariaDB)", org.mariadb.jdbc.Driver.class,
+			"pool of 32 of Hikari; INSERT … ON DUPLICATE KEY UPDATE and UPDATE; when busy again after 1 ms",
+			RawJdbcLocks::onMariaDb),
+
+	/** ShedLock's table on MariaDB. */
+	SHEDLOCK_MARIADB("ShedLock JDBC (MariaDB)", JdbcTemplateLockProvider.class, Contestant.SHEDLOCK_SETTINGS,
+			(port) -> ShedLocks.overJdbc(Connections.database(Connections.mariaDbUrl(port)))),
+
+	/** Spring Integration's table on MariaDB. */
+	INTEGRATION_MARIADB("Spring Integration JDBC (MariaDB)", JdbcLockRegistry.class, Contestant.INTEGRATION_SETTINGS,
+			(port) -> IntegrationLocks.overJdbc(Connections.database(Connections.mariaDbUrl(port))));
+
+	private static final String POOL_OF_STARTER = "pool of 32 of Hikari, with the command timeout, as the starter"
+			+ " makes it";
+
+	private static final String SHEDLOCK_SETTINGS = "usingDbTime(), lockAtMostFor 30 s, over a pool of 32 of Hikari;"
+			+ " when busy again after 1 ms";
+
+	private static final String INTEGRATION_SETTINGS = "JdbcLockRegistry over a pool of 32 of Hikari, polls every"
+			+ " 100 ms";
 
 	private final String label;
 

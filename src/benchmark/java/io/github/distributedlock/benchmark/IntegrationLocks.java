@@ -42,8 +42,7 @@ final class IntegrationLocks implements Locks {
 		return onRedis(port, RedisLockType.SPIN_LOCK);
 	}
 
-	static IntegrationLocks overJdbc(int port) {
-		HikariDataSource pool = Connections.postgres(port);
+	static IntegrationLocks overJdbc(HikariDataSource pool) {
 		DefaultLockRepository repository = new DefaultLockRepository(pool);
 		repository.setTransactionManager(new JdbcTransactionManager(pool));
 		repository.afterPropertiesSet();

@@ -5,15 +5,19 @@ import java.util.Arrays;
 import java.util.EnumSet;
 import java.util.List;
 import java.util.Locale;
+import java.util.Map;
 import java.util.Set;
+import java.util.TreeSet;
 
 /**
  * What to measure, and for how long.
  */
 final class Options {
 
-	private static final Set<Contestant> ON_POSTGRESQL = EnumSet.range(Contestant.OURS_JDBC,
-			Contestant.INTEGRATION_JDBC);
+	private static final Map<String, Set<Contestant>> STORES = Map.of("redis",
+			EnumSet.range(Contestant.OURS, Contestant.LOCK4J), "postgresql",
+			EnumSet.range(Contestant.OURS_JDBC, Contestant.INTEGRATION_JDBC), "mariadb",
+			EnumSet.range(Contestant.OURS_MARIADB, Contestant.INTEGRATION_MARIADB));
 
 	private static final List<Contestant> FEW = List.of(Contestant.OURS, Contestant.OURS_LETTUCE, Contestant.JEDIS,
 			Contestant.LETTUCE, Contestant.REDISSON, Contestant.INTEGRATION);
@@ -26,19 +30,22 @@ final class Options {
 
 	private final List<String> contestants = list("benchmark.contestants");
 
-	/**
-	 * Whether it is measured on PostgreSQL, and not on Redis.
-	 */
-	boolean onPostgres() {
-		return switch (this.store) {
-			case "redis" -> false;
-			case "postgresql" -> true;
-			default -> throw new IllegalArgumentException("benchmark.store=" + this.store);
-		};
+	String store() {
+		return this.store;
+	}
+
+	boolean onDatabase() {
+		return !this.store.equals("redis");
 	}
 
 	Store startStore() {
-		return onPostgres() ? new PostgresStore() : new RedisStore();
+		return switch (this.store) {
+			case "redis" -> new RedisStore();
+			case "postgresql" -> new PostgresStore();
+			case "mariadb" -> new MariaDbStore();
+			default -> throw new IllegalArgumentException(
+					"benchmark.store=" + this.store + " is none of " + new TreeSet<>(STORES.keySet()));
+		};
 	}
 
 	boolean quick() {
@@ -61,11 +68,11 @@ final class Options {
 	 * tell most.
 	 */
 	List<Contestant> contestants() {
-		if (this.contestants.isEmpty() && this.quick && !onPostgres()) {
+		if (this.contestants.isEmpty() && this.quick && !onDatabase()) {
 			return FEW;
 		}
 		return Arrays.stream(Contestant.values())
-			.filter((contestant) -> ON_POSTGRESQL.contains(contestant) == onPostgres())
+			.filter(STORES.get(this.store)::contains)
 			.filter((contestant) -> this.contestants.isEmpty()
 					|| this.contestants.contains(contestant.name().toLowerCase(Locale.ROOT).replace('_', '-')))
 			.toList();
@@ -77,7 +84,7 @@ final class Options {
 	Path output() {
 		boolean all = !this.quick && this.cases.isEmpty() && this.contestants.isEmpty();
 		Path directory = Path.of(all ? "src/docs/performance" : "target/benchmark/performance");
-		return onPostgres() ? directory.resolve(this.store) : directory;
+		return onDatabase() ? directory.resolve(this.store) : directory;
 	}
 
 	private static List<String> list(String property) {

@@ -21,7 +21,7 @@ import org.springframework.data.redis.connection.RedisConnectionFactory;
  */
 final class OurLocks implements Locks {
 
-	static final int KEEP_MILLIS = 5;
+	static final Duration KEEP_TIME = Duration.ofMillis(5);
 
 	private final DisposableBean connections;
 
@@ -40,7 +40,7 @@ final class OurLocks implements Locks {
 	}
 
 	static OurLocks keptOverJedis(int port) {
-		return onRedis(Connections.jedis(port), Duration.ofMillis(KEEP_MILLIS));
+		return onRedis(Connections.jedis(port), KEEP_TIME);
 	}
 
 	static OurLocks overLettuce(int port) {
@@ -51,23 +51,14 @@ final class OurLocks implements Locks {
 		return new OurLocks(factory, new RedisLockBackend(factory), keepTime);
 	}
 
-	static OurLocks overJdbc(int port) {
-		return onPostgres(port, Duration.ZERO);
-	}
-
-	static OurLocks keptOverJdbc(int port) {
-		return onPostgres(port, Duration.ofMillis(KEEP_MILLIS));
-	}
-
-	private static OurLocks onPostgres(int port, Duration keepTime) {
+	static OurLocks overJdbc(HikariDataSource pool, Duration keepTime) {
 		JdbcLockSettings settings = JdbcLockSettings.defaults();
-		HikariDataSource pool = Connections.postgres(port);
 		// As the starter makes it: a pool that may take longer is asked on another
 		// thread.
 		pool.setConnectionTimeout(settings.commandTimeout().toMillis());
 		JdbcLockBackend backend = new JdbcLockBackend(pool, settings);
-		backend.check(); // Finds out which database it is, as the start of an application
-							// does.
+		// The start of an application finds out, too, which database it is.
+		backend.check();
 		return new OurLocks(pool::close, backend, keepTime);
 	}
 

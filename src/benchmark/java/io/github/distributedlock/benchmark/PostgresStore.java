@@ -46,7 +46,7 @@ final class PostgresStore implements Store {
 		SCHEMAS
 			.forEach((script) -> new ResourceDatabasePopulator(new ClassPathResource(script)).execute(this.connection));
 		this.admin.execute(ShedLocks.TABLE);
-		this.admin.execute(RawJdbcLocks.TABLE);
+		this.admin.execute(RawJdbcLocks.TABLE.formatted("timestamptz"));
 		this.admin.execute("create extension pg_stat_statements");
 	}
 

@@ -9,12 +9,12 @@ import java.util.concurrent.atomic.LongAdder;
 import com.zaxxer.hikari.HikariDataSource;
 
 /**
- * What most write by hand in PostgreSQL: two statements.
+ * What most write by hand in a database: two statements.
  */
 final class RawJdbcLocks implements Locks {
 
 	static final String TABLE = "create table raw_lock (lock_key varchar(255) primary key, owner varchar(255) not null,"
-			+ " ends_at timestamptz not null)";
+			+ " ends_at %s not null)";
 
 	private static final String LOCK = "insert into raw_lock (lock_key, owner, ends_at)"
 			+ " values (?, ?, clock_timestamp() + interval '" + Spinning.LEASE_MILLIS + " milliseconds')"
@@ -24,12 +24,32 @@ final class RawJdbcLocks implements Locks {
 	private static final String UNLOCK = "update raw_lock set ends_at = clock_timestamp()"
 			+ " where lock_key = ? and owner = ? and ends_at > clock_timestamp()";
 
+	private static final String LOCK_ON_MARIADB = "insert into raw_lock (lock_key, owner, ends_at)"
+			+ " values (?, ?, now(6) + interval " + Spinning.LEASE_MILLIS + "000 microsecond) on duplicate key update"
+			+ " owner = if(ends_at <= now(6), values(owner), owner),"
+			+ " ends_at = if(owner = values(owner), values(ends_at), ends_at)";
+
 	private final HikariDataSource pool;
+
+	private final String lock;
+
+	private final String unlock;
 
 	private final LongAdder attempts = new LongAdder();
 
-	RawJdbcLocks(int port) {
-		this.pool = Connections.postgres(port);
+	private RawJdbcLocks(String url, String lock, String unlock) {
+		this.pool = Connections.database(url);
+		this.lock = lock;
+		this.unlock = unlock;
+	}
+
+	static RawJdbcLocks onPostgres(int port) {
+		return new RawJdbcLocks(Connections.postgresUrl(port), LOCK, UNLOCK);
+	}
+
+	static RawJdbcLocks onMariaDb(int port) {
+		return new RawJdbcLocks(Connections.mariaDbUrl(port), LOCK_ON_MARIADB,
+				UNLOCK.replace("clock_timestamp()", "now(6)"));
 	}
 
 	@Override
@@ -38,12 +58,12 @@ final class RawJdbcLocks implements Locks {
 
 			@Override
 			boolean tryLock(String owner) {
-				return changes(LOCK, key, owner);
+				return changes(RawJdbcLocks.this.lock, key, owner);
 			}
 
 			@Override
 			void unlock(String owner) {
-				changes(UNLOCK, key, owner);
+				changes(RawJdbcLocks.this.unlock, key, owner);
 			}
 
 		};

@@ -24,12 +24,12 @@ final class Report {
 
 	private final String setting;
 
-	private final boolean onPostgres;
+	private final String store;
 
-	Report(Results results, String setting, boolean onPostgres) {
+	Report(Results results, String setting, String store) {
 		this.results = results;
 		this.setting = setting;
-		this.onPostgres = onPostgres;
+		this.store = store;
 	}
 
 	void write(Path directory) throws IOException {
@@ -60,7 +60,7 @@ final class Report {
 
 	private String markdown() {
 		StringBuilder text = new StringBuilder(this.setting);
-		text.append(Aims.table(this.results, this.onPostgres));
+		text.append(Aims.table(this.results, this.store));
 		for (Figure figure : Figure.values()) {
 			if (this.results.has(figure)) {
 				text.append("\n## ").append(figure.title()).append("\n\n");

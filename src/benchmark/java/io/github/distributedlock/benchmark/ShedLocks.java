@@ -22,8 +22,8 @@ import org.springframework.jdbc.core.JdbcTemplate;
 final class ShedLocks implements Locks {
 
 	/** As its documentation says. */
-	static final String TABLE = "create table shedlock (name varchar(64) not null, lock_until timestamp not null,"
-			+ " locked_at timestamp not null, locked_by varchar(255) not null, primary key (name))";
+	static final String TABLE = "create table shedlock (name varchar(64) not null, lock_until timestamp(3) not null,"
+			+ " locked_at timestamp(3) not null, locked_by varchar(255) not null, primary key (name))";
 
 	private final Runnable connections;
 
@@ -41,8 +41,7 @@ final class ShedLocks implements Locks {
 		return new ShedLocks(factory::destroy, new RedisLockProvider(factory));
 	}
 
-	static ShedLocks overJdbc(int port) {
-		HikariDataSource pool = Connections.postgres(port);
+	static ShedLocks overJdbc(HikariDataSource pool) {
 		return new ShedLocks(pool::close,
 				new JdbcTemplateLockProvider(JdbcTemplateLockProvider.Configuration.builder()
 					.withJdbcTemplate(new JdbcTemplate(pool))

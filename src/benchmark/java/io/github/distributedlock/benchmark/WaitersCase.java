@@ -38,13 +38,13 @@ final class WaitersCase implements Case {
 	}
 
 	private void measure(Bench bench, Contestant contestant, WorkerJvm holder, WorkerJvm waiter) {
-		new WarmUp(bench, contestant, 8, bench.options().size(bench.options().onPostgres() ? 1000 : 2000, 500))
+		new WarmUp(bench, contestant, 8, bench.options().size(bench.options().onDatabase() ? 1000 : 2000, 500))
 			.run(List.of(holder, waiter));
 		for (int i = 0; i < HAND_OVERS; i++) {
 			drain(bench, contestant, holder, waiter, 1, Figure.HAND_OVER);
 		}
 		for (int round = 0; round < bench.options().size(2, 1); round++) {
-			for (int waiters : bench.options().onPostgres() || bench.options().quick() ? FEWER : WAITERS) {
+			for (int waiters : bench.options().onDatabase() || bench.options().quick() ? FEWER : WAITERS) {
 				drain(bench, contestant, holder, waiter, waiters, Figure.DRAIN);
 			}
 		}

@@ -16,7 +16,7 @@ import static org.junit.jupiter.api.Assumptions.assumeTrue;
 /**
  * A server of MariaDB, which MySQL's driver takes for a MySQL.
  */
-final class MariaDb implements AutoCloseable {
+public final class MariaDb implements AutoCloseable {
 
 	/**
 	 * Drivers, with settings of theirs that answer a change in another way.
@@ -31,7 +31,7 @@ final class MariaDb implements AutoCloseable {
 	 * Starts a server.
 	 * @param arguments what its command line has besides, such as {@code --log-bin}
 	 */
-	MariaDb(String... arguments) {
+	public MariaDb(String... arguments) {
 		this.server = start(arguments);
 	}
 
@@ -55,7 +55,7 @@ final class MariaDb implements AutoCloseable {
 		}
 	}
 
-	int port() {
+	public int port() {
 		return this.server.getConfiguration().getPort();
 	}
 
