@@ -2,7 +2,6 @@ package io.github.distributedlock.aop;
 
 import java.io.IOException;
 import java.lang.reflect.Proxy;
-import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
@@ -13,7 +12,6 @@ import java.util.stream.Stream;
 import io.github.distributedlock.LockLostException;
 import io.github.distributedlock.OnLost;
 import io.github.distributedlock.annotation.DistributedLock;
-import org.awaitility.core.ThrowingRunnable;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeAll;
@@ -109,17 +107,17 @@ class HostileCodeTests {
 				}
 			}
 		});
-		inTheEnd(() -> assertThat(this.lock.events).containsOnlyOnce("release"));
+		await().untilAsserted(() -> assertThat(this.lock.events).containsOnlyOnce("release"));
 		if (end != End.REFUSED || source == Cancelled.RAW) { // A sink that has its value
 																// may not be told.
-			inTheEnd(() -> assertThat(this.dropped).contains(thrown));
+			await().untilAsserted(() -> assertThat(this.dropped).contains(thrown));
 		}
 		if (end == End.DISPOSED || (end == End.TIMEOUT && Exceptions.isJvmFatal(thrown))) {
 			assertThat(downstream.signals).containsExactly("onSubscribe");
 			assertThat(escaped).isSameAs(Exceptions.isJvmFatal(thrown) ? thrown : null);
 		}
 		else {
-			inTheEnd(() -> assertThat(downstream.signals).containsExactly("onSubscribe", "onError"));
+			await().untilAsserted(() -> assertThat(downstream.signals).containsExactly("onSubscribe", "onError"));
 			assertThat(downstream.failure).isInstanceOf(end.failure);
 		}
 	}
@@ -154,7 +152,7 @@ class HostileCodeTests {
 			this.lock.thrownOnPromise = null;
 		}
 		assertThat(downstream.failure).isSameAs(thrown);
-		inTheEnd(() -> assertThat(this.lock.events).containsExactly("waits", "acquire", "undone"));
+		await().untilAsserted(() -> assertThat(this.lock.events).containsExactly("waits", "acquire", "undone"));
 	}
 
 	@ParameterizedTest
@@ -257,10 +255,6 @@ class HostileCodeTests {
 		if (!tooLate) {
 			assertThat(downstream.failure).isSameAs(thrown);
 		}
-	}
-
-	private static void inTheEnd(ThrowingRunnable assertion) {
-		await().pollDelay(Duration.ZERO).pollInterval(Duration.ofMillis(5)).untilAsserted(assertion);
 	}
 
 	private void subscribe(boolean one, Publisher<?> source, Publisher<?> timer, Downstream downstream) {

@@ -13,6 +13,7 @@ import java.util.stream.Stream;
 import javax.tools.ToolProvider;
 
 import io.github.distributedlock.fixtures.JvmProcess;
+import io.github.distributedlock.fixtures.Programs;
 import io.github.distributedlock.fixtures.TestRedis;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
@@ -35,14 +36,28 @@ class AheadOfTimeTests {
 	@TempDir
 	private static Path directory;
 
+	private static Programs processed;
+
+	private static Programs applications;
+
 	@BeforeAll
-	static void processAndCompile() throws IOException {
-		try (JvmProcess processing = process(AheadOfTime.class)) {
-			assertThat(processing.awaitExit()).as(() -> String.join("\n", processing.output())).isZero();
-		}
-		List<String> arguments = new ArrayList<>(
-				List.of("-proc:none", "-nowarn", "-cp", classPath(), "-d", directory("classes")));
-		try (Stream<Path> sources = Files.walk(directory.resolve("sources"))) {
+	static void processCompileAndRun() throws IOException {
+		List<String> classPath = List.of(JvmProcess.classPath());
+		processed = Programs.run(classPath, Map.of(), processing(AheadOfTime.class),
+				processing(AheadOfTimeRefused.class));
+		assertThat(processed.hasFailed(processing(AheadOfTime.class))).isFalse();
+		compile(AheadOfTime.class);
+		applications = Programs.run(
+				List.of(directory(AheadOfTime.class, "classes"), directory(AheadOfTime.class, "resources"),
+						JvmProcess.classPath()),
+				Map.of("spring.aot.enabled", "true"), inMemory(), inRedis(), refused());
+	}
+
+	private static void compile(Class<?> application) throws IOException {
+		List<String> arguments = new ArrayList<>(List.of("-proc:none", "-nowarn", "-cp",
+				directory(application, "classes") + File.pathSeparator + JvmProcess.classPath(), "-d",
+				directory(application, "classes")));
+		try (Stream<Path> sources = Files.walk(Path.of(directory(application, "sources")))) {
 			sources.map(Path::toString).filter((source) -> source.endsWith(".java")).forEach(arguments::add);
 		}
 		ByteArrayOutputStream said = new ByteArrayOutputStream();
@@ -53,53 +68,49 @@ class AheadOfTimeTests {
 
 	@Test
 	void anApplicationLocksInMemory() {
-		try (JvmProcess application = run("--distributed-lock.backend=memory")) {
-			application.awaitLine("ahead of time: true, held: [stock:A1]");
-		}
+		assertThat(applications.output(inMemory())).contains("ahead of time: true, held: [stock:A1]");
 	}
 
 	@Test
 	void anApplicationLocksInRedis() {
-		redis.admin().configResetStat();
-		try (JvmProcess application = run("--spring.data.redis.port=" + redis.port())) {
-			application.awaitLine("ahead of time: true, held: [stock:A1]");
-		}
+		assertThat(applications.output(inRedis())).contains("ahead of time: true, held: [stock:A1]");
 		assertThat(redis.admin().info("commandstats")).contains("cmdstat_evalsha");
 	}
 
 	@Test
 	void anAnnotationThatCannotWorkIsRefusedAtTheStart() {
-		try (JvmProcess application = run("--distributed-lock.backend=memory", "--till.patience=eternal")) {
-			assertThat(application.awaitExit()).isNotZero();
-			assertThat(application.output()).contains("APPLICATION FAILED TO START")
-				.anyMatch((line) -> line.contains("eternal"));
-		}
+		assertThat(applications.hasFailed(refused())).isTrue();
+		assertThat(applications.output(refused())).contains("APPLICATION FAILED TO START")
+			.anyMatch((line) -> line.contains("eternal"));
 	}
 
 	@Test
 	void anAnnotationThatCanNeverWorkIsNotEvenProcessed() {
-		try (JvmProcess processing = process(AheadOfTimeRefused.class)) {
-			assertThat(processing.awaitExit()).isNotZero();
-			assertThat(processing.output()).anyMatch((line) -> line.contains("unknown parameter #article"));
-		}
+		String processing = processing(AheadOfTimeRefused.class);
+		assertThat(processed.hasFailed(processing)).isTrue();
+		assertThat(processed.output(processing)).anyMatch((line) -> line.contains("unknown parameter #article"));
 	}
 
-	private static JvmProcess process(Class<?> application) {
-		return JvmProcess.start(SpringApplicationAotProcessor.class, application.getName(), directory("sources"),
-				directory("resources"), directory("classes"), "com.example", "application");
+	private static String processing(Class<?> application) {
+		return String.join(" ", SpringApplicationAotProcessor.class.getName(), application.getName(),
+				directory(application, "sources"), directory(application, "resources"),
+				directory(application, "classes"), "com.example", "application");
 	}
 
-	private static String directory(String name) {
-		return directory.resolve(name).toString();
+	private static String directory(Class<?> application, String name) {
+		return directory.resolve(application.getSimpleName()).resolve(name).toString();
 	}
 
-	private static JvmProcess run(String... arguments) {
-		return JvmProcess.start(List.of("-cp", classPath()), AheadOfTime.class, Map.of("spring.aot.enabled", "true"),
-				arguments);
+	private static String inMemory() {
+		return AheadOfTime.class.getName() + " --distributed-lock.backend=memory";
 	}
 
-	private static String classPath() {
-		return String.join(File.pathSeparator, directory("classes"), directory("resources"), JvmProcess.classPath());
+	private static String inRedis() {
+		return AheadOfTime.class.getName() + " --spring.data.redis.port=" + redis.port();
+	}
+
+	private static String refused() {
+		return inMemory() + " --till.patience=eternal";
 	}
 
 }

@@ -78,6 +78,8 @@ class DistributedLocksEndpointTests {
 	 */
 	private static final Map<List<?>, ConfigurableApplicationContext> APPLICATIONS = new HashMap<>();
 
+	private static final HttpClient CLIENT = HttpClient.newHttpClient();
+
 	private ConfigurableApplicationContext application;
 
 	@AfterAll
@@ -245,9 +247,12 @@ class DistributedLocksEndpointTests {
 			assertThat(store()).containsEntry("details", Map.of("type", "redis", "atomicity", "lua"))
 				.doesNotContainKey("notifies");
 			admin.set("endpoint:{k}", "a:1");
-			assertThat(engine().tryAcquire(LockRequest.of("k").waitTime(Duration.ofSeconds(1)))).isEmpty();
+			CompletableFuture<LockHandle> waiting = engine()
+				.acquireAsync(LockRequest.of("k").waitTime(Patience.PATIENCE));
+			Awaitility.await("it is known").until(() -> engine().snapshot().notifies() != null);
 			assertThat(store()).containsEntry("notifies", true);
 			admin.del("endpoint:{k}");
+			assertThat(waiting).succeedsWithin(Patience.PATIENCE).satisfies(LockHandle::close);
 		}
 	}
 
@@ -503,11 +508,9 @@ class DistributedLocksEndpointTests {
 	private HttpResponse<String> send(String method, String path) throws IOException, InterruptedException {
 		String port = this.application.getEnvironment().getRequiredProperty("local.server.port");
 		URI uri = URI.create("http://localhost:" + port + "/actuator" + path);
-		return HttpClient.newHttpClient()
-			.send(HttpRequest.newBuilder(uri)
-				.timeout(Patience.PATIENCE)
-				.method(method, BodyPublishers.noBody())
-				.build(), BodyHandlers.ofString());
+		return CLIENT.send(
+				HttpRequest.newBuilder(uri).timeout(Patience.PATIENCE).method(method, BodyPublishers.noBody()).build(),
+				BodyHandlers.ofString());
 	}
 
 	private static String encoded(String key) {

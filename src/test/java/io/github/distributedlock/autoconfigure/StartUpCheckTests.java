@@ -9,10 +9,12 @@ import io.github.distributedlock.LockDefinitionException;
 import io.github.distributedlock.LockMode;
 import io.github.distributedlock.backend.LockBackend;
 import io.github.distributedlock.fixtures.Access;
+import io.github.distributedlock.fixtures.Lazy;
 import io.github.distributedlock.fixtures.NoDatabase;
 import io.github.distributedlock.fixtures.RedisSentinels;
 import io.github.distributedlock.fixtures.RedisServers;
 import io.github.distributedlock.fixtures.SmallestBackend;
+import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.ExtendWith;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -42,7 +44,16 @@ class StartUpCheckTests {
 	// A machine that is busy must not look like a server that does not answer.
 	private static final String PATIENT = "distributed-lock.redis.command-timeout=20s";
 
+	private static final Lazy<RedisSentinels> SENTINELS = new Lazy<>(
+			() -> RedisSentinels.start(RedisServers.EMBEDDED, Access.OPEN, Access.of("shop", "s3cret"), 0),
+			RedisSentinels::close);
+
 	private static final String NOTHING_ATOMIC = "user default on nopass ~* &* +@all -eval -evalsha -multi -watch";
+
+	@AfterAll
+	static void end() {
+		SENTINELS.end();
+	}
 
 	@ParameterizedTest
 	@ValueSource(strings = { "jedis", "lettuce" })
@@ -120,12 +131,9 @@ class StartUpCheckTests {
 					""")
 	void whatSentinelsSayAndNoRetryCuresStopsTheStart(String properties, String said, String remedy,
 			CapturedOutput output) {
-		try (RedisSentinels sentinels = RedisSentinels.start(RedisServers.EMBEDDED, Access.OPEN,
-				Access.of("shop", "s3cret"), 0)) {
-			// The first is down, so it says nothing.
-			assertSentinelsStopTheStart(output, "localhost:1," + sentinels.sentinels().get(0), properties, said,
-					remedy);
-		}
+		// The first is down, so it says nothing.
+		assertSentinelsStopTheStart(output, "localhost:1," + SENTINELS.get().sentinels().get(0), properties, said,
+				remedy);
 	}
 
 	@Test

@@ -4,12 +4,11 @@ import java.io.File;
 import java.util.Arrays;
 import java.util.List;
 import java.util.Map;
-import java.util.stream.Collectors;
 
 import io.github.distributedlock.fixtures.JvmProcess;
+import io.github.distributedlock.fixtures.Programs;
+import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.params.ParameterizedTest;
-import org.junit.jupiter.params.provider.ValueSource;
 
 import org.springframework.boot.WebApplicationType;
 import org.springframework.boot.autoconfigure.EnableAutoConfiguration;
@@ -27,43 +26,51 @@ import static org.assertj.core.api.Assertions.assertThat;
  */
 class WithoutRedisTests {
 
-	@ParameterizedTest
-	@ValueSource(strings = { "jdbc", "memory,jdbc" })
-	void locksElsewhere(String backend) {
-		try (JvmProcess application = run("--distributed-lock.backend=" + backend)) {
-			application.awaitLine("Redis: false, held: [greeting]");
-		}
+	private static final String IN_DATABASE = application("--distributed-lock.backend=jdbc");
+
+	private static final String IN_MEMORY_OR_DATABASE = application("--distributed-lock.backend=memory,jdbc");
+
+	private static final String ANYWHERE = application("");
+
+	private static Programs withoutRedis;
+
+	@BeforeAll
+	static void run() {
+		withoutRedis = without("redis|jedis|lettuce|redisson|r2dbc", IN_DATABASE, IN_MEMORY_OR_DATABASE, ANYWHERE);
+	}
+
+	@Test
+	void locksElsewhere() {
+		assertThat(List.of(IN_DATABASE, IN_MEMORY_OR_DATABASE))
+			.allSatisfy((application) -> assertThat(withoutRedis.output(application))
+				.contains("Redis: false, held: [greeting]"));
 	}
 
 	@Test
 	void saysThatRedisIsMissing() {
-		try (JvmProcess application = run()) {
-			assertThat(application.awaitExit()).isNotZero();
-			assertThat(application.output()).contains("APPLICATION FAILED TO START")
-				.anyMatch((line) -> line.contains("Spring Data Redis is not on the class path"))
-				.anyMatch((line) -> line.contains("distributed-lock.backend=jdbc"));
-		}
+		assertThat(withoutRedis.hasFailed(ANYWHERE)).isTrue();
+		assertThat(withoutRedis.output(ANYWHERE)).contains("APPLICATION FAILED TO START")
+			.anyMatch((line) -> line.contains("Spring Data Redis is not on the class path"))
+			.anyMatch((line) -> line.contains("distributed-lock.backend=jdbc"));
 	}
 
 	@Test
 	void saysThatSpringJdbcIsMissing() {
-		try (JvmProcess application = start("jdbc", "--distributed-lock.backend=jdbc")) {
-			assertThat(application.awaitExit()).isNotZero();
-			assertThat(application.output()).contains("APPLICATION FAILED TO START")
-				.anyMatch((line) -> line.contains("spring-boot-starter-jdbc"));
-		}
+		Programs withoutJdbc = without("jdbc", IN_DATABASE);
+		assertThat(withoutJdbc.hasFailed(IN_DATABASE)).isTrue();
+		assertThat(withoutJdbc.output(IN_DATABASE)).contains("APPLICATION FAILED TO START")
+			.anyMatch((line) -> line.contains("spring-boot-starter-jdbc"));
 	}
 
-	private static JvmProcess run(String... arguments) {
-		return start("redis|jedis|lettuce|redisson|r2dbc", arguments);
+	private static String application(String arguments) {
+		return (Application.class.getName() + " " + arguments).strip();
 	}
 
-	private static JvmProcess start(String excluded, String... arguments) {
-		String classPath = Arrays.stream(JvmProcess.classPath().split(File.pathSeparator))
+	private static Programs without(String excluded, String... applications) {
+		List<String> classPath = Arrays.stream(JvmProcess.classPath().split(File.pathSeparator))
 			.filter((entry) -> !new File(entry).getName().matches(".*(" + excluded + ").*"))
-			.collect(Collectors.joining(File.pathSeparator));
-		return JvmProcess.start(List.of("-cp", classPath), Application.class, Map.of("spring.main.banner-mode", "off"),
-				arguments);
+			.toList();
+		return Programs.run(classPath, Map.of("spring.main.banner-mode", "off"), applications);
 	}
 
 	/**

@@ -34,6 +34,7 @@ import io.micrometer.prometheusmetrics.PrometheusMeterRegistry;
 import org.awaitility.Awaitility;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import org.yaml.snakeyaml.Yaml;
@@ -128,6 +129,7 @@ class AlertsTests {
 
 	/** In every panel there is something to see, and the rules load. */
 	@Test
+	@Tag("thorough")
 	void prometheusFillsEachPanel() throws Exception {
 		HttpServer metrics = HttpServer.create(new InetSocketAddress(InetAddress.getLoopbackAddress(), 0), 0);
 		metrics.createContext("/metrics", (exchange) -> {

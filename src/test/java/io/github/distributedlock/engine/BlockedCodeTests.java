@@ -17,6 +17,8 @@ import io.github.distributedlock.backend.memory.InMemoryLockBackend;
 import io.github.distributedlock.fixtures.Patience;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.parallel.Execution;
+import org.junit.jupiter.api.parallel.ExecutionMode;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
@@ -24,6 +26,7 @@ import static org.assertj.core.api.Assertions.assertThat;
  * Code of the application that never ends delays nothing of the library, and by default
  * no other code of the application either. On the engine's own threads.
  */
+@Execution(ExecutionMode.CONCURRENT)
 class BlockedCodeTests {
 
 	/**

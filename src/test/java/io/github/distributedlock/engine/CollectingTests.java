@@ -17,7 +17,6 @@ import io.github.distributedlock.LockRequest;
 import io.github.distributedlock.LockStatus;
 import io.github.distributedlock.backend.Claim;
 import io.github.distributedlock.internal.Binding;
-import org.awaitility.Awaitility;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.Arguments;
@@ -319,7 +318,7 @@ class CollectingTests extends EngineFixture {
 	}
 
 	private <T> CompletableFuture<T> waitingFor(CompletableFuture<T> acquiring) {
-		Awaitility.await().until(() -> acquiring.isDone() || this.time.waiting() == 1);
+		soon(() -> acquiring.isDone() || this.time.waiting() == 1);
 		return acquiring;
 	}
 

@@ -45,11 +45,6 @@ public abstract class EngineFixture {
 	 */
 	protected static final Duration PATIENCE = Patience.INTERNAL;
 
-	static {
-		Awaitility.setDefaultPollInterval(Duration.ofMillis(5));
-		Awaitility.setDefaultPollDelay(Duration.ZERO);
-	}
-
 	@BeforeAll
 	static void waitNoLonger() {
 		Awaitility.setDefaultTimeout(PATIENCE);
@@ -151,8 +146,20 @@ public abstract class EngineFixture {
 	protected CompletableFuture<LockHandle> acquiring(LockRequest request) {
 		int before = this.time.waiting();
 		CompletableFuture<LockHandle> acquiring = inThread(() -> this.engine.acquire(request));
-		Awaitility.await().until(() -> acquiring.isDone() || this.time.waiting() > before);
+		soon(() -> acquiring.isDone() || this.time.waiting() > before);
 		return acquiring;
+	}
+
+	/**
+	 * Waits for what a thread does at once. Awaitility would take milliseconds for that,
+	 * and some tests wait ten thousand times.
+	 */
+	protected static void soon(BooleanSupplier done) {
+		long end = System.nanoTime() + PATIENCE.toNanos();
+		while (!done.getAsBoolean()) {
+			assertThat(System.nanoTime() - end).as("waited in vain").isNegative();
+			Thread.yield();
+		}
 	}
 
 	/**
@@ -248,10 +255,11 @@ public abstract class EngineFixture {
 	}
 
 	/**
-	 * Lets time pass in steps until a condition holds.
+	 * Lets time pass in steps until a condition holds, for which other threads need real
+	 * time, too.
 	 */
 	protected void advanceUntil(Duration step, BooleanSupplier condition) {
-		Awaitility.await().until(() -> {
+		Awaitility.await().pollInterval(Duration.ofMillis(5)).until(() -> {
 			this.time.advance(step);
 			return condition.getAsBoolean();
 		});
@@ -280,7 +288,7 @@ public abstract class EngineFixture {
 	}
 
 	protected void untilWaiting(int threads) {
-		Awaitility.await().until(() -> this.time.waiting() == threads);
+		soon(() -> this.time.waiting() == threads);
 	}
 
 	protected <T extends LockEvent> List<T> events(Class<T> type) {

@@ -116,7 +116,7 @@ class FairTests extends EngineFixture {
 		loseWakeUps();
 		CompletableFuture<?> staying = serving(1, this.engine);
 		releasedElsewhere("k");
-		advanceUntil(Duration.ofMillis(100), () -> staying.isDone());
+		advanceUntil(Duration.ofMillis(100), staying::isDone);
 		assertThat(staying).as("did not wait in vain").succeedsWithin(PATIENCE);
 		assertThat(this.backend.steps()).contains("withdraw k");
 	}
@@ -205,7 +205,7 @@ class FairTests extends EngineFixture {
 		this.store.leaveToExpire("k", held.owner(), Duration.ofMillis(1));
 		this.time.advance(Duration.ofSeconds(1));
 		assertThat(ours).succeedsWithin(PATIENCE);
-		advanceUntil(Duration.ofMillis(100), () -> others.isDone());
+		advanceUntil(Duration.ofMillis(100), others::isDone);
 		assertThat(this.served).containsExactly(1, 2);
 	}
 
@@ -276,7 +276,7 @@ class FairTests extends EngineFixture {
 			by.run(waiting("k", LONG).fair(true), () -> this.served.add(number));
 			return true;
 		});
-		Awaitility.await().until(() -> serving.isDone() || this.time.waiting() > before);
+		soon(() -> serving.isDone() || this.time.waiting() > before);
 		return serving;
 	}
 

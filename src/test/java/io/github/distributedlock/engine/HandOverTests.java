@@ -338,7 +338,7 @@ class HandOverTests extends EngineFixture {
 		CompletableFuture<LockHandle> next = acquiring(waiting("k", LONG).leaseTime(Duration.ofSeconds(19)));
 		this.backend.next("pass", fault);
 		this.held.close();
-		advanceUntil(Duration.ofMillis(10), () -> next.isDone());
+		advanceUntil(Duration.ofMillis(10), next::isDone);
 		LockHandle handle = succeeded(next);
 		assertThat(handle.isHeld()).isTrue();
 		assertThat(holderOf("k")).isEqualTo(Holder.owner(handle.owner()));
@@ -418,7 +418,7 @@ class HandOverTests extends EngineFixture {
 		this.time.advance(LEASE);
 		this.store.acquire(io.github.distributedlock.backend.Claim.of("k", unsettled.owner(), "us", LEASE));
 		this.time.letThemWakeUp();
-		advanceUntil(Duration.ofMillis(10), () -> next.isDone());
+		advanceUntil(Duration.ofMillis(100), next::isDone);
 		assertThat(succeeded(next).owner()).isNotEqualTo(unsettled.owner());
 	}
 
@@ -477,7 +477,7 @@ class HandOverTests extends EngineFixture {
 		untilWaiting(1);
 		borrowed.close();
 		assertThat(next).isNotDone();
-		advanceUntil(Duration.ofMillis(10), () -> next.isDone());
+		advanceUntil(Duration.ofMillis(10), next::isDone);
 		succeeded(next);
 	}
 

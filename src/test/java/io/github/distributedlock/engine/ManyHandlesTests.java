@@ -7,6 +7,7 @@ import java.util.concurrent.TimeUnit;
 import io.github.distributedlock.LockHandle;
 import io.github.distributedlock.LockRequest;
 import io.github.distributedlock.backend.memory.InMemoryLockBackend;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
@@ -23,6 +24,7 @@ class ManyHandlesTests {
 	private static final int MANY = 250_000;
 
 	@Test
+	@Tag("thorough")
 	void areAcquiredAndReleasedInAnyOrder() {
 		try (LockEngine engine = LockEngine.builder(new InMemoryLockBackend()).build()) {
 			List<LockHandle> handles = new ArrayList<>();

@@ -13,6 +13,8 @@ import io.github.distributedlock.fixtures.OwnThreads;
 import io.github.distributedlock.fixtures.Patience;
 import io.github.distributedlock.fixtures.TestRedis;
 import org.junit.jupiter.api.extension.RegisterExtension;
+import org.junit.jupiter.api.parallel.Execution;
+import org.junit.jupiter.api.parallel.ExecutionMode;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 import redis.clients.jedis.Jedis;
@@ -24,6 +26,7 @@ import static org.awaitility.Awaitility.await;
  * What a JVM held that was killed goes to a waiter in another JVM when its lease has run
  * out, and not before.
  */
+@Execution(ExecutionMode.CONCURRENT)
 class HolderKilledTests {
 
 	@RegisterExtension

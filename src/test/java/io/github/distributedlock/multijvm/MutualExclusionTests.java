@@ -81,6 +81,7 @@ class MutualExclusionTests {
 		}
 	}
 
+	@Tag("thorough")
 	@ParameterizedTest
 	@MethodSource("cases")
 	void eachCandidateExcludes(AtomicityCase one) {

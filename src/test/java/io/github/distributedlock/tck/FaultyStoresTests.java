@@ -15,6 +15,8 @@ import io.github.distributedlock.fixtures.SmallestBackend;
 import io.github.distributedlock.tck.Eventually.WaitedInVain;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.function.Executable;
+import org.junit.jupiter.api.parallel.Execution;
+import org.junit.jupiter.api.parallel.ExecutionMode;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
@@ -23,6 +25,7 @@ import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
  * The contract finds each fault of a store by a test that says so in its name, and finds
  * none in a store that has none.
  */
+@Execution(ExecutionMode.CONCURRENT)
 class FaultyStoresTests {
 
 	@Test

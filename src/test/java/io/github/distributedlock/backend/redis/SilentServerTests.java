@@ -12,6 +12,8 @@ import io.github.distributedlock.LockBackendException;
 import io.github.distributedlock.backend.Claim;
 import io.github.distributedlock.fixtures.Client;
 import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.parallel.Execution;
+import org.junit.jupiter.api.parallel.ExecutionMode;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 
@@ -22,6 +24,7 @@ import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
  * A server that accepts connections and never answers. What a request does there is one
  * thing, which takes one command timeout: it opens a connection.
  */
+@Execution(ExecutionMode.CONCURRENT)
 class SilentServerTests {
 
 	private static final Duration TIMEOUT = Duration.ofMillis(500);

@@ -8,6 +8,8 @@ import io.github.distributedlock.backend.redis.RedisLockSettings;
 import io.github.distributedlock.fixtures.Client;
 import io.github.distributedlock.fixtures.RedisServers;
 import io.github.distributedlock.fixtures.RedisServers.Server;
+import org.junit.jupiter.api.parallel.Execution;
+import org.junit.jupiter.api.parallel.ExecutionMode;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 
@@ -23,6 +25,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 /**
  * Who cannot be connected is told what to change.
  */
+@Execution(ExecutionMode.CONCURRENT)
 class ConnectionProblemTests {
 
 	private final Server server = RedisServers.shared(RedisServers.EMBEDDED);
