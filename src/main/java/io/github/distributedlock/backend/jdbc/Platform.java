@@ -23,17 +23,17 @@ import org.jspecify.annotations.Nullable;
 enum Platform {
 
 	POSTGRESQL("(clock_timestamp() at time zone 'UTC')", "(extract(epoch from %s) * 1000000)::bigint",
-			"(%s + %s * interval '1 microsecond')", "limit %d", "insert"),
+			"(%s + %s * interval '1 microsecond')", "limit %s", "insert"),
 
 	MYSQL("utc_timestamp(6)", "timestampdiff(microsecond, timestamp '1970-01-01 00:00:00', %s)",
-			"timestampadd(microsecond, %2$s, %1$s)", "limit %d", "insert ignore"),
+			"timestampadd(microsecond, %2$s, %1$s)", "limit %s", "insert ignore"),
 
-	MARIADB(MYSQL.now, MYSQL.micros, MYSQL.plus, "limit %d", "insert ignore"),
+	MARIADB(MYSQL.now, MYSQL.micros, MYSQL.plus, "limit %s", "insert ignore"),
 
 	// Some modes of H2 know no LIMIT. A cast to a timestamp would give the local time.
 	H2("dateadd(microsecond, cast(extract(epoch from current_timestamp(6)) * 1000000 as bigint),"
 			+ " timestamp '1970-01-01 00:00:00')", "cast(extract(epoch from %s) * 1000000 as bigint)",
-			"dateadd(microsecond, %2$s, %1$s)", "fetch first %d rows only", "insert");
+			"dateadd(microsecond, %2$s, %1$s)", "fetch first %s rows only", "insert");
 
 	/**
 	 * The most bytes of a key that every database can index.
@@ -51,7 +51,7 @@ enum Platform {
 
 	/**
 	 * Ends a SELECT after a number of rows. On MySQL and MariaDB, this clause overrides
-	 * {@code sql_select_limit}.
+	 * {@code sql_select_limit}. A {@code %d} would write the digits of the JVM's locale.
 	 */
 	final String limit;
 

@@ -16,6 +16,7 @@ import java.time.LocalDateTime;
 import java.time.ZoneOffset;
 import java.time.temporal.ChronoUnit;
 import java.util.List;
+import java.util.Locale;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.regex.Pattern;
 import java.util.stream.Stream;
@@ -84,6 +85,22 @@ class JdbcLockBackendTests {
 
 	private static Claim claim(String key, String instance) {
 		return Claim.of(key, instance + ":1", instance, LEASE);
+	}
+
+	// Settings of the JVM
+
+	@Test
+	void statementsHaveTheSameDigitsInEachLocale() {
+		Locale usual = Locale.getDefault();
+		Locale.setDefault(Locale.forLanguageTag("fa-IR"));
+		try (JdbcLockBackend persian = backend(this.pool)) {
+			persian.check();
+			persian.acquire(claim("k", "a"));
+			assertThat(persian.renew(List.of(Renewal.of(claim("k", "a"))))).containsExactly(true);
+		}
+		finally {
+			Locale.setDefault(usual);
+		}
 	}
 
 	// Transactions
