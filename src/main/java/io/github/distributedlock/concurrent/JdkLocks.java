@@ -53,12 +53,14 @@ import io.github.distributedlock.LockUpgradeException;
  * {@code false}.
  * <li>A thread that has the read lock and asks for the write lock does not wait for
  * itself: {@code tryLock} returns {@code false} at once, and {@code lock} and
- * {@code lockInterruptibly} throw a {@link LockUpgradeException}.
+ * {@code lockInterruptibly} throw a {@link LockUpgradeException}. The same goes for a
+ * thread that has one of several permits and asks for fewer.
  * <li>{@code newCondition} throws an {@link UnsupportedOperationException}.
  * </ul>
- * All locks of one key that come from the same {@code JdkLocks} are one lock, and cost
- * nothing to keep or to make again. A thread that has the lock re-enters the lock as
- * held, whatever the new request says. Safe for use by many threads.
+ * All locks of one key that come from the same {@code JdkLocks} are one lock, if they
+ * have the same number of permits, and cost nothing to keep or to make again. A thread
+ * that has the lock re-enters the lock as held, whatever else the new request says. Safe
+ * for use by many threads.
  *
  * @since 1.0
  */

@@ -114,12 +114,14 @@ final class ThreadHolds {
 	}
 
 	/**
-	 * Identifies a lock: two locks with the same keys and mode are the same lock.
+	 * Identifies a lock: two locks with the same keys, mode and number of permits are the
+	 * same lock. Another number is left to the {@code DistributedLock}, which refuses to
+	 * re-enter one of several permits with fewer: others may have the other permits.
 	 */
-	private record Name(Set<String> keys, LockMode mode) {
+	private record Name(Set<String> keys, LockMode mode, int permits) {
 
 		static Name of(LockRequest request) {
-			return new Name(Set.copyOf(request.keys()), request.mode());
+			return new Name(Set.copyOf(request.keys()), request.mode(), request.permits());
 		}
 
 	}

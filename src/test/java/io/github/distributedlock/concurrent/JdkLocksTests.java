@@ -134,6 +134,24 @@ class JdkLocksTests extends EngineFixture {
 	}
 
 	@Test
+	void permitIsNotReenteredAsAnExclusiveLock() {
+		Lock permit = this.locks.lock(LockRequest.of("k").permits(2));
+		Lock exclusive = this.locks.lock("k");
+		permit.lock();
+		assertThat(exclusive.tryLock()).as("others may have the other permit").isFalse();
+		assertThatExceptionOfType(LockUpgradeException.class).isThrownBy(exclusive::lock);
+		assertThat(this.locks.lock(LockRequest.of("k").permits(3)).tryLock()).as("nobody is kept out").isTrue();
+		this.locks.lock(LockRequest.of("k").permits(3)).unlock();
+		permit.unlock();
+		assertThat(holderOf("k")).isNull();
+		exclusive.lock();
+		assertThat(permit.tryLock()).as("more than is asked for").isTrue();
+		permit.unlock();
+		exclusive.unlock();
+		assertThat(holderOf("k")).isNull();
+	}
+
+	@Test
 	void unlockThatFailsUnlocks() {
 		Lock lock = new JdkLocks(new FailingRelease(this.engine)).lock("k");
 		lock.lock();
