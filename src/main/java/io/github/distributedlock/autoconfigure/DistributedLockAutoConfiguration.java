@@ -10,6 +10,7 @@ import org.slf4j.LoggerFactory;
 
 import org.springframework.beans.factory.ListableBeanFactory;
 import org.springframework.beans.factory.ObjectProvider;
+import org.springframework.beans.factory.support.BeanDefinitionRegistryPostProcessor;
 import org.springframework.boot.autoconfigure.AutoConfiguration;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnMissingBean;
 import org.springframework.boot.context.properties.EnableConfigurationProperties;
@@ -125,11 +126,25 @@ public final class DistributedLockAutoConfiguration {
 			return new SwitchedOffLock();
 		}
 
-		/** Without locks no owner has a key. */
+		/** For an application with a lock of its own. */
 		@Bean
 		@ConditionalOnMissingBean
 		LockAdmin switchedOffLockAdmin() {
 			return (key, owner) -> false;
+		}
+
+		/**
+		 * The lock stands in for that of each store, which code injects by its name.
+		 */
+		@Bean
+		static BeanDefinitionRegistryPostProcessor switchedOffLocksOfStores(Environment environment) {
+			return (registry) -> {
+				if (registry.containsBeanDefinition("switchedOffDistributedLock")) {
+					Stores.locks(environment)
+						.filter((lock) -> !registry.isBeanNameInUse(lock))
+						.forEach((lock) -> registry.registerAlias("switchedOffDistributedLock", lock));
+				}
+			};
 		}
 
 	}

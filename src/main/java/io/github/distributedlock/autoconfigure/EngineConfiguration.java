@@ -4,7 +4,6 @@ import java.lang.reflect.Constructor;
 import java.lang.reflect.Executable;
 import java.lang.reflect.Method;
 import java.time.Duration;
-import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
@@ -166,9 +165,7 @@ class EngineConfiguration {
 				}
 			}
 			String first = this.backends.iterator().next();
-			Set<String> stores = new LinkedHashSet<>(Stores.OWN);
-			stores.addAll(this.backends);
-			for (String store : stores) {
+			for (String store : Stores.all(this.backends)) {
 				String lock = store + "Lock";
 				if (registry.isBeanNameInUse(lock)) {
 					continue;

@@ -8,6 +8,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Set;
 import java.util.function.Function;
+import java.util.stream.Stream;
 
 import io.github.distributedlock.LockBackendException;
 import io.github.distributedlock.backend.LockBackend;
@@ -74,6 +75,23 @@ final class Stores {
 
 	private static String preset() {
 		return new ClassPathResource(JDBC_STARTER).exists() ? "jdbc" : "redis";
+	}
+
+	/**
+	 * Returns the names of the locks of all stores, also of those of the library that the
+	 * application does not use.
+	 */
+	static Stream<String> locks(Environment environment) {
+		return all(of(environment)).stream().map((store) -> store + "Lock");
+	}
+
+	/**
+	 * Returns the names of all stores: the library's own, and those that are used.
+	 */
+	static Set<String> all(Set<String> used) {
+		Set<String> all = new LinkedHashSet<>(OWN);
+		all.addAll(used);
+		return all;
 	}
 
 	/**

@@ -8,6 +8,7 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.atomic.AtomicBoolean;
 
 import io.github.distributedlock.DistributedLock;
+import io.github.distributedlock.LockAdmin;
 import io.github.distributedlock.LockBackendException;
 import io.github.distributedlock.LockException;
 import io.github.distributedlock.LockHandle;
@@ -24,7 +25,7 @@ import io.github.distributedlock.internal.Binding;
  * Fenced requests are refused. A made-up token could be greater than all tokens that the
  * store will ever give out, and would lock the guarded data against real holders.
  */
-final class SwitchedOffLock implements DistributedLock {
+final class SwitchedOffLock implements DistributedLock, LockAdmin {
 
 	/**
 	 * The longest lease that a request may ask for.
@@ -78,6 +79,12 @@ final class SwitchedOffLock implements DistributedLock {
 	@Override
 	public boolean owns(LockHandle handle) {
 		return handle instanceof Handle;
+	}
+
+	/** Without locks no owner has a key. */
+	@Override
+	public boolean forceRelease(String key, String owner) {
+		return false;
 	}
 
 	/**

@@ -18,6 +18,7 @@ import org.junit.jupiter.api.extension.ExtendWith;
 import reactor.core.publisher.Mono;
 import reactor.test.StepVerifier;
 
+import org.springframework.beans.factory.annotation.Qualifier;
 import org.springframework.boot.test.context.runner.ApplicationContextRunner;
 import org.springframework.boot.test.system.CapturedOutput;
 import org.springframework.boot.test.system.OutputCaptureExtension;
@@ -101,6 +102,18 @@ class SwitchedOffLockTests {
 	}
 
 	@Test
+	void locksThatAreInjectedByNameAreSwitchedOffToo() {
+		this.switchedOff.withPropertyValues("distributed-lock.backend=redis, jdbc")
+			.withBean(TwoStores.class)
+			.run((context) -> {
+				TwoStores stores = context.getBean(TwoStores.class);
+				stores.lock.run("a", () -> assertThat(LockHandle.current()).isPresent());
+				assertThat(stores.admin.forceRelease("a", "o#1:1")).isFalse();
+				assertThat(context).hasSingleBean(DistributedLock.class).hasSingleBean(LockAdmin.class);
+			});
+	}
+
+	@Test
 	void refusesToMakeUpAFencingToken() {
 		this.switchedOff.withBean(Statement.class)
 			.run((context) -> assertThatExceptionOfType(LockBackendException.class)
@@ -137,6 +150,19 @@ class SwitchedOffLockTests {
 			.succeedsWithin(Patience.PATIENCE)
 			.isEqualTo("done");
 		assertThat(this.lock.acquireAsync(LockRequest.of("a").fenced(true))).isCompletedExceptionally();
+	}
+
+	static class TwoStores {
+
+		private final DistributedLock lock;
+
+		private final LockAdmin admin;
+
+		TwoStores(@Qualifier("jdbcLock") DistributedLock lock, @Qualifier("redisLock") LockAdmin admin) {
+			this.lock = lock;
+			this.admin = admin;
+		}
+
 	}
 
 	static class Statement {
