@@ -8,6 +8,7 @@ import org.jspecify.annotations.Nullable;
 
 import org.springframework.aop.PointcutAdvisor;
 import org.springframework.aop.config.AopConfigUtils;
+import org.springframework.beans.factory.BeanFactory;
 import org.springframework.beans.factory.BeanFactoryUtils;
 import org.springframework.beans.factory.ListableBeanFactory;
 import org.springframework.beans.factory.NoUniqueBeanDefinitionException;
@@ -142,8 +143,8 @@ class AdviceConfiguration {
 
 	@Bean
 	@Role(BeanDefinition.ROLE_INFRASTRUCTURE)
-	static CommitGuardPostProcessor distributedLockCommitGuard() {
-		return new CommitGuardPostProcessor();
+	static CommitGuardPostProcessor distributedLockCommitGuard(BeanFactory beanFactory) {
+		return new CommitGuardPostProcessor(beanFactory);
 	}
 
 	/**

@@ -14,12 +14,14 @@ import org.junit.jupiter.api.extension.ExtendWith;
 import redis.clients.jedis.Jedis;
 
 import org.springframework.aop.framework.ProxyFactory;
+import org.springframework.beans.factory.config.BeanPostProcessor;
 import org.springframework.boot.autoconfigure.AutoConfigurations;
 import org.springframework.boot.test.context.runner.ApplicationContextRunner;
 import org.springframework.boot.test.system.CapturedOutput;
 import org.springframework.boot.test.system.OutputCaptureExtension;
 import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Configuration;
+import org.springframework.core.PriorityOrdered;
 import org.springframework.jdbc.core.JdbcTemplate;
 import org.springframework.jdbc.datasource.DataSourceTransactionManager;
 import org.springframework.jdbc.support.JdbcTransactionManager;
@@ -148,11 +150,30 @@ class LostTransactionTests {
 	}
 
 	@Test
+	void managerThatAPostProcessorNeedsIsGuarded() {
+		this.own.withUserConfiguration(EarlyManager.class).run((context) -> {
+			assertThat(guards(context.getBean(DataSourceTransactionManager.class))).hasSize(1);
+			Ledger ledger = context.getBean(Ledger.class);
+			assertThatLossIsThrownBy(() -> ledger.writeInTransaction("l", this::loseLock));
+			assertThat(ledger.has("l")).isFalse();
+		});
+	}
+
+	@Test
+	void managerOfAParentContextIsGuarded() {
+		new ApplicationContextRunner().withConfiguration(AutoConfigurations.of(Contexts.sqlAutoConfigurations()))
+			.withPropertyValues("spring.datasource.generate-unique-name=true")
+			.run((parent) -> Contexts.inMemory()
+				.withParent(parent)
+				.run((context) -> assertThat(guards(context.getBean(JdbcTransactionManager.class))).hasSize(1)));
+	}
+
+	@Test
 	void managerBehindAProxyOfItsClassIsGuarded() {
 		DataSourceTransactionManager manager = new DataSourceTransactionManager();
 		ProxyFactory proxy = new ProxyFactory(manager);
 		proxy.setProxyTargetClass(true);
-		new CommitGuardPostProcessor().postProcessAfterInitialization(proxy.getProxy(), "manager");
+		new CommitGuardPostProcessor(null).postProcessAfterInitialization(proxy.getProxy(), "manager");
 		assertThat(guards(manager)).hasSize(1);
 	}
 
@@ -228,6 +249,25 @@ class LostTransactionTests {
 			DataSourceTransactionManager manager = new DataSourceTransactionManager(dataSource);
 			manager.setTransactionExecutionListeners(List.of());
 			return manager;
+		}
+
+	}
+
+	@Configuration(proxyBeanMethods = false)
+	static class EarlyManager {
+
+		@Bean
+		static OrderedPostProcessor needsTheManager(PlatformTransactionManager manager) {
+			return new OrderedPostProcessor(manager);
+		}
+
+	}
+
+	record OrderedPostProcessor(PlatformTransactionManager manager) implements BeanPostProcessor, PriorityOrdered {
+
+		@Override
+		public int getOrder() {
+			return 0;
 		}
 
 	}
