@@ -2,12 +2,13 @@ package io.github.distributedlock.backend;
 
 import java.time.Duration;
 import java.time.temporal.ChronoUnit;
-import java.util.ArrayList;
 import java.util.Comparator;
-import java.util.HashSet;
 import java.util.List;
 import java.util.Set;
+import java.util.function.BiPredicate;
 import java.util.function.Predicate;
+import java.util.stream.Collectors;
+import java.util.stream.Stream;
 
 import io.github.distributedlock.LockMode;
 import io.github.distributedlock.backend.Holder.State;
@@ -168,16 +169,13 @@ class KeyStep {
 	 * behind which that instance then waits.
 	 */
 	HandOverResult pass(String owner, Claim next, boolean yields) {
-		if (!isExclusive() || !isOwned(owner)) {
-			return HandOverResult.of(false, acquire(next, true));
+		boolean owned = isExclusive() && isOwned(owner);
+		if (owned && yields) {
+			unregister(next.waiter());
+			this.holders = List.of();
+			wakeNext(next.waiter());
 		}
-		if (!yields) {
-			return HandOverResult.of(true, take(next, true));
-		}
-		unregister(next.waiter());
-		this.holders = List.of();
-		wakeNext(next.waiter());
-		return HandOverResult.of(true, acquire(next, true));
+		return HandOverResult.of(owned, (owned && !yields) ? take(next, true) : acquire(next, true));
 	}
 
 	/**
@@ -190,12 +188,8 @@ class KeyStep {
 		if (held != null) {
 			leave(held);
 		}
-		if (!this.places.isEmpty() && this.holders.isEmpty()) {
-			wakeNext(Waiter.fair(Claim.instanceOf(owner), owner));
-		}
-		else if (!this.places.isEmpty() && hasPermits()) {
-			removeDead(Waiter.fair(Claim.instanceOf(owner), owner));
-			admit();
+		if (!this.places.isEmpty()) {
+			wakeMore(Waiter.fair(Claim.instanceOf(owner), owner), hasPermits());
 		}
 		return held != null;
 	}
@@ -220,7 +214,7 @@ class KeyStep {
 			this.holders = this.holders.stream()
 				.filter((each) -> each.state() != State.EXPIRING || !each.name().equals(owner))
 				.toList();
-			add(new Held(held.kind(), State.EXPIRING, owner, this.now + micros(rest)));
+			this.holders = with(this.holders, new Held(held.kind(), State.EXPIRING, owner, this.now + micros(rest)));
 		}
 		return held != null;
 	}
@@ -234,11 +228,19 @@ class KeyStep {
 		if (!giveUp(waiter) && isExclusive() && owners.stream().anyMatch(this::isOwned)) {
 			this.holders = List.of();
 		}
+		wakeMore(waiter, !isExclusive());
+	}
+
+	/**
+	 * Gives a free key to the next waiters.
+	 * @param admits whether the next waiters may also have a key beside its holders
+	 */
+	private void wakeMore(Waiter caller, boolean admits) {
 		if (this.holders.isEmpty()) {
-			wakeNext(waiter);
+			wakeNext(caller);
 		}
-		else if (!isExclusive()) {
-			removeDead(waiter);
+		else if (admits) {
+			removeDead(caller);
 			admit();
 		}
 	}
@@ -267,8 +269,7 @@ class KeyStep {
 		}
 		if (!held.kind().isShared()) {
 			replace(held, Held.owner(Waiter.shared(Claim.instanceOf(owner)), owner, held.end()));
-			removeDead(Waiter.fair(Claim.instanceOf(owner), owner));
-			admit();
+			wakeMore(Waiter.fair(Claim.instanceOf(owner), owner), true);
 		}
 		return true;
 	}
@@ -304,11 +305,9 @@ class KeyStep {
 	 * itself.
 	 */
 	boolean mayHavePermit(Claim claim, boolean registers) {
-		if (hasPermits() && (isOwned(claim.owner()) || isKept(claim, registers))) {
-			return true;
-		}
-		if (!fits(claim.waiter())) {
-			return false;
+		boolean has = hasPermits() && (isOwned(claim.owner()) || isKept(claim, registers));
+		if (has || !fits(claim.waiter())) {
+			return has;
 		}
 		removeDead(registers ? claim.waiter() : Waiter.fair(claim.instance(), claim.owner()));
 		return this.places.isEmpty() || (registers && oldest().waiter().equals(claim.waiter()));
@@ -340,19 +339,15 @@ class KeyStep {
 			this.token = nextToken(this.token);
 		}
 		unregister(claim.waiter());
-		Held before = owner(claim.owner());
-		if (isExclusive() && before == null) {
+		if (isExclusive() && !isOwned(claim.owner())) {
 			this.holders = List.of();
 		}
 		else if (claim.permits() > 1 && registers) {
 			giveUp(claim.waiter());
 		}
-		long end = this.now + micros(claim.lease());
-		if (before == null) {
-			add(Held.owner(claim.waiter(), claim.owner(), end));
-		}
-		else if (before.end() < end) {
-			replace(before, before.until(end));
+		if (!renew(claim.owner(), claim.lease())) {
+			this.holders = with(this.holders,
+					Held.owner(claim.waiter(), claim.owner(), this.now + micros(claim.lease())));
 		}
 		return claim.fenced() ? AcquireResult.fenced(this.token) : AcquireResult.ACQUIRED;
 	}
@@ -395,19 +390,18 @@ class KeyStep {
 		if (place != null && place.isWithin(this.settings.pulse, this.now) && place.isFor(bid)) {
 			return;
 		}
-		List<Place> all = new ArrayList<>(this.places.size() + 1);
-		for (Place each : this.places) {
-			if (each == place) {
-				all.add(new Place(waiter, each.since(), this.now, bid));
-			}
-			else {
-				all.add(group(each.waiter()).equals(group(waiter)) ? each.heard(this.now) : each);
-			}
-		}
-		if (place == null) {
-			all.add(new Place(waiter, this.now, this.now, bid));
-		}
-		this.places = all;
+		Place heard = new Place(waiter, (place != null) ? place.since() : this.now, this.now, bid);
+		this.places = (place != null) ? replaced(this.places, place, heard) : with(this.places, heard);
+		hear(group(waiter));
+	}
+
+	/**
+	 * Takes note that a group of waiters asks now.
+	 */
+	private void hear(Waiter group) {
+		this.places = this.places.stream()
+			.map((place) -> group(place.waiter()).equals(group) ? place.heard(this.now) : place)
+			.toList();
 		// A time in the future shows that the clock was set back, and stays until the
 		// next step that looks for dead waiters.
 		this.signs = new Signs(Math.max(this.signs.lastHeard(), this.now), this.signs.pardon());
@@ -450,22 +444,16 @@ class KeyStep {
 			Place next = oldest();
 			Waiter waiter = next.waiter();
 			boolean bids = bid(next) != null;
-			if (KeyState.joins(waiter)) {
-				if (admit()) {
-					return;
-				}
-			}
-			else if (grant(next)) {
+			boolean joins = KeyState.joins(waiter);
+			if (joins ? admit() : grant(next)) {
 				return;
 			}
-			else {
-				if (!waiter.isFair()) {
-					unregister(waiter);
-				}
-				if ((!bids && notify(waiter)) || waiter.isFair()) {
-					this.holders = List.of(Held.reservation(waiter, this.now + this.settings.reservation));
-					return;
-				}
+			if (!joins && !waiter.isFair()) {
+				unregister(waiter);
+			}
+			if (!joins && ((!bids && notify(waiter)) || waiter.isFair())) {
+				this.holders = List.of(Held.reservation(waiter, this.now + this.settings.reservation));
+				return;
 			}
 		}
 	}
@@ -493,11 +481,10 @@ class KeyStep {
 	 */
 	@Nullable Bid bid(Place place) {
 		Bid bid = place.bid();
-		boolean alone = !KeyState.joins(place.waiter());
 		long age = (bid != null) ? this.now - bid.time() : 0;
-		return (alone
-				&& (this.settings.silence == 0 || (age >= 0 && age < this.settings.silence - this.settings.pulse)))
-						? bid : null;
+		boolean isRecent = this.settings.silence == 0
+				|| (age >= 0 && age < this.settings.silence - this.settings.pulse);
+		return (isRecent && !KeyState.joins(place.waiter())) ? bid : null;
 	}
 
 	/**
@@ -507,15 +494,12 @@ class KeyStep {
 	 */
 	boolean admit() {
 		boolean admitted = false;
-		while (!this.places.isEmpty()) {
+		while (!this.places.isEmpty() && KeyState.joins(oldest().waiter()) && fits(oldest().waiter())) {
 			Waiter waiter = oldest().waiter();
-			if (!KeyState.joins(waiter) || !fits(waiter)) {
-				return admitted;
-			}
 			unregister(waiter);
 			if (notify(waiter)) {
 				giveUp(waiter);
-				add(Held.reservation(waiter, this.now + this.settings.reservation));
+				this.holders = with(this.holders, Held.reservation(waiter, this.now + this.settings.reservation));
 				admitted = true;
 			}
 		}
@@ -547,14 +531,12 @@ class KeyStep {
 	 * request need not wait for the end of the reservation.
 	 */
 	private void skipReservationOfDead(Waiter caller) {
-		Held first = this.holders.isEmpty() ? null : this.holders.get(0);
-		if (first == null || first.state() != State.RESERVATION || !first.isExclusive()) {
+		if (!isExclusive() || this.holders.get(0).state() != State.RESERVATION) {
 			return;
 		}
-		if (first.end() - this.now > this.settings.reservation) {
-			// The clock was set back.
-			replace(first, first.until(this.now + this.settings.reservation));
-		}
+		Held first = this.holders.get(0);
+		// An end after that shows that the clock was set back.
+		replace(first, first.until(Math.min(first.end(), this.now + this.settings.reservation)));
 		if (caller.isFair() && first.kind().isFair() && !first.kind().equals(caller)
 				&& removeDead(caller).contains(group(first.kind()))) {
 			this.holders = List.of();
@@ -571,11 +553,7 @@ class KeyStep {
 			return Set.of();
 		}
 		Set<Waiter> dead = dead(group(caller));
-		for (Place place : this.places) {
-			if (dead.contains(group(place.waiter()))) {
-				unregister(place.waiter());
-			}
-		}
+		this.places.stream().map(Place::waiter).filter((each) -> dead.contains(group(each))).forEach(this::unregister);
 		return dead;
 	}
 
@@ -604,33 +582,20 @@ class KeyStep {
 		else if (pardon > 0) {
 			this.signs = new Signs(this.signs.lastHeard(), 0);
 		}
-		if (caller.isFair()) {
+		// Each step of an instance is a sign of life of the fair requests of that
+		// instance,
+		// which do not ask while their instance has the key.
+		if (caller.isFair() && this.before.places.stream()
+			.anyMatch((place) -> group(place.waiter()).equals(caller)
+					&& !place.isWithin(Math.max(1, this.settings.pulse), this.now))) {
 			hear(caller);
 		}
 		long last = limit;
 		return groups((place) -> place.heard() <= last && !group(place.waiter()).equals(caller));
 	}
 
-	/**
-	 * Counts a step of an instance as a sign of life of the fair requests of that
-	 * instance, which do not ask while their instance has the key.
-	 */
-	private void hear(Waiter group) {
-		boolean waited = this.before.places.stream()
-			.anyMatch((place) -> group(place.waiter()).equals(group)
-					&& !place.isWithin(Math.max(1, this.settings.pulse), this.now));
-		if (waited) {
-			this.places = this.places.stream()
-				.map((place) -> group(place.waiter()).equals(group) ? place.heard(this.now) : place)
-				.toList();
-			this.signs = new Signs(Math.max(this.signs.lastHeard(), this.now), this.signs.pardon());
-		}
-	}
-
 	private Set<Waiter> groups(Predicate<Place> chosen) {
-		Set<Waiter> groups = new HashSet<>();
-		this.places.stream().filter(chosen).forEach((place) -> groups.add(group(place.waiter())));
-		return groups;
+		return this.places.stream().filter(chosen).map((place) -> group(place.waiter())).collect(Collectors.toSet());
 	}
 
 	/**
@@ -664,21 +629,11 @@ class KeyStep {
 	}
 
 	@Nullable Place place(Waiter waiter) {
-		for (int i = 0; i < this.places.size(); i++) {
-			if (this.places.get(i).waiter().equals(waiter)) {
-				return this.places.get(i);
-			}
-		}
-		return null;
+		return first(this.places, (place, each) -> place.waiter().equals(each), waiter);
 	}
 
 	private @Nullable Held owner(String owner) {
-		for (int i = 0; i < this.holders.size(); i++) {
-			if (this.holders.get(i).isOwnedBy(owner)) {
-				return this.holders.get(i);
-			}
-		}
-		return null;
+		return first(this.holders, Held::isOwnedBy, owner);
 	}
 
 	boolean isOwned(String owner) {
@@ -686,12 +641,7 @@ class KeyStep {
 	}
 
 	@Nullable Held reservation(Waiter waiter) {
-		for (int i = 0; i < this.holders.size(); i++) {
-			if (this.holders.get(i).isReservedFor(waiter)) {
-				return this.holders.get(i);
-			}
-		}
-		return null;
+		return first(this.holders, Held::isReservedFor, waiter);
 	}
 
 	private boolean isExclusive() {
@@ -729,27 +679,31 @@ class KeyStep {
 		return kept != null;
 	}
 
-	private void add(Held held) {
-		this.holders = with(this.holders, held);
-	}
-
 	void remove(Held held) {
 		this.holders = without(this.holders, held);
 	}
 
 	private void replace(Held held, Held other) {
 		if (!other.equals(held)) {
-			this.holders = this.holders.stream().map((each) -> (each == held) ? other : each).toList();
+			this.holders = replaced(this.holders, held, other);
 		}
 	}
 
-	private static <T> List<T> with(List<T> all, T one) {
-		if (all.isEmpty()) {
-			return List.of(one);
+	private static <T, U> @Nullable T first(List<T> all, BiPredicate<T, U> matches, U what) {
+		for (int i = 0; i < all.size(); i++) {
+			if (matches.test(all.get(i), what)) {
+				return all.get(i);
+			}
 		}
-		List<T> more = new ArrayList<>(all);
-		more.add(one);
-		return List.copyOf(more);
+		return null;
+	}
+
+	private static <T> List<T> replaced(List<T> all, T one, T other) {
+		return all.stream().map((each) -> (each == one) ? other : each).toList();
+	}
+
+	private static <T> List<T> with(List<T> all, T one) {
+		return all.isEmpty() ? List.of(one) : Stream.concat(all.stream(), Stream.of(one)).toList();
 	}
 
 	private static <T> List<T> without(List<T> all, T one) {
