@@ -178,13 +178,8 @@ final class AsyncDriver implements Runnable, Wait.Driver {
 
 	@Override
 	public void wake() {
-		for (State now = this.state; now == State.SUSPENDED || now == State.RUNS; now = this.state) {
-			if (STATE.compareAndSet(this, now, (now == State.RUNS) ? State.WOKEN : State.DUE)) {
-				if (now == State.SUSPENDED) {
-					enqueue();
-				}
-				return;
-			}
+		if (tryWake(State.DUE)) {
+			enqueue();
 		}
 	}
 
@@ -192,14 +187,24 @@ final class AsyncDriver implements Runnable, Wait.Driver {
 	 * Advances at once, on the calling thread, as far as the store need not be asked.
 	 */
 	private void advanceHere() {
-		for (State now = this.state; now != State.WOKEN && now != State.ENDED; now = this.state) {
-			if (STATE.compareAndSet(this, now, (now == State.RUNS) ? State.WOKEN : State.RUNS)) {
-				if (now != State.RUNS) {
-					advance(false);
-				}
-				return;
+		if (tryWake(State.RUNS)) {
+			advance(false);
+		}
+	}
+
+	/**
+	 * Wakes the request.
+	 * @param next the state after one in which no thread owns the request
+	 * @return whether the calling thread has changed to that state
+	 */
+	private boolean tryWake(State next) {
+		for (State now = this.state; now == State.SUSPENDED || now == State.RUNS
+				|| (now == State.DUE && next == State.RUNS); now = this.state) {
+			if (STATE.compareAndSet(this, now, (now == State.RUNS) ? State.WOKEN : next)) {
+				return now != State.RUNS;
 			}
 		}
+		return false;
 	}
 
 	/**
@@ -401,7 +406,8 @@ final class AsyncDriver implements Runnable, Wait.Driver {
 	 * for longer than allowed.
 	 */
 	private LockBackendException timeout() {
-		return Failures.noTurnInTime(acquisition().key(), this.wait.waited());
+		return Failures.notAttempted(acquisition().key(), "the store has not answered in " + Failures.text(this.wait.waited())
+				+ " the requests before it, which are as many as may ask at a time", null);
 	}
 
 	private Client client() {

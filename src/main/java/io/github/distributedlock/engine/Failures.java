@@ -171,14 +171,6 @@ final class Failures {
 	}
 
 	/**
-	 * Returns the exception for a request that has waited for a thread to ask the store.
-	 */
-	static LockBackendException noTurnInTime(String key, Duration waited) {
-		return notAttempted(key, "the store has not answered in " + text(waited)
-				+ " the requests before it, which are as many as may ask at a time", null);
-	}
-
-	/**
 	 * Returns the exception for a request that has waited, but not for its own key.
 	 */
 	static LockBackendException notAttempted(String key, String why, @Nullable String remedy) {
