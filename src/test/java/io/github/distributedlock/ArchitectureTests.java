@@ -26,7 +26,6 @@ import com.tngtech.archunit.library.dependencies.SliceIdentifier;
 import com.tngtech.archunit.library.dependencies.SlicesRuleDefinition;
 import io.github.distributedlock.backend.LockBackend;
 import io.github.distributedlock.backend.LockFeature;
-import io.github.distributedlock.engine.LockEngine;
 import org.jspecify.annotations.NullMarked;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
@@ -97,7 +96,7 @@ class ArchitectureTests {
 			"concurrent.JdkLocks", "integration.DistributedLockRegistry",
 			"integration.RenewableDistributedLockRegistry", "shedlock.DistributedLockProvider", //
 			REDIS + "RedisLockBackend", REDIS + "RedisLockSettings", REDIS + "Atomicity", REDIS + "Signals", //
-			"engine.LockEngine", "engine.LockEngineBuilder", //
+			"engine.LockEngine", //
 			"reactive.LockContext", "reactive.ReactiveDistributedLock");
 
 	private static final SliceAssignment PACKAGES = new SliceAssignment() {
@@ -116,18 +115,12 @@ class ArchitectureTests {
 
 	};
 
-	/**
-	 * The files of the engine. The engine and its builder make each other, and are one.
-	 */
 	private static final SliceAssignment FILES_OF_THE_ENGINE = new SliceAssignment() {
 
 		@Override
 		public SliceIdentifier getIdentifierOf(JavaClass type) {
-			if (!type.getPackageName().equals(ROOT + ".engine")) {
-				return SliceIdentifier.ignore();
-			}
-			String file = type.getName().replaceAll("\\$.*", "");
-			return SliceIdentifier.of(file.endsWith(".LockEngineBuilder") ? LockEngine.class.getName() : file);
+			return type.getPackageName().equals(ROOT + ".engine")
+					? SliceIdentifier.of(type.getName().replaceAll("\\$.*", "")) : SliceIdentifier.ignore();
 		}
 
 		@Override

@@ -21,7 +21,6 @@ import io.github.distributedlock.aop.DistributedLockAdvisor;
 import io.github.distributedlock.autoconfigure.DistributedLockProperties.PollInterval;
 import io.github.distributedlock.backend.LockBackend;
 import io.github.distributedlock.engine.LockEngine;
-import io.github.distributedlock.engine.LockEngineBuilder;
 import io.micrometer.context.ContextSnapshotFactory;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
@@ -60,7 +59,7 @@ class EngineConfiguration {
 	static LockEngine distributedLockEngine(LockBackend backend, DistributedLockProperties properties,
 			ObjectProvider<LockListener> listeners, ObjectProvider<WaitObserver> waitObserver,
 			ApplicationContext context) {
-		LockEngineBuilder builder = LockEngine.builder(backend);
+		LockEngine.Builder builder = LockEngine.builder(backend);
 		checked("wait-time", properties.waitTime(), builder::waitTime);
 		checked("watchdog-timeout", properties.watchdogTimeout(), builder::watchdogTimeout);
 		PollInterval interval = properties.pollInterval();

@@ -1,11 +1,12 @@
 package io.github.distributedlock.engine;
 
 import java.util.Comparator;
-import java.util.Map;
+import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicIntegerArray;
+import java.util.function.BooleanSupplier;
 
 import io.github.distributedlock.LockException;
 import io.github.distributedlock.backend.LockBackend;
@@ -60,7 +61,7 @@ final class KeptKeys implements LocalKey.Keeper {
 
 	private static final int LEFT = 0xFFFF;
 
-	private final Map<LocalKey, Stay> stays = new ConcurrentHashMap<>();
+	private final Set<Stay> stays = ConcurrentHashMap.newKeySet();
 
 	private final LockBackend backend;
 
@@ -74,6 +75,8 @@ final class KeptKeys implements LocalKey.Keeper {
 
 	private final EngineTime time;
 
+	private final BooleanSupplier isOpen;
+
 	/**
 	 * By the hash of a key, the pause after a stay in vain: another JVM asked before any
 	 * request had come here. The lower half of a number says how many more times the key
@@ -86,59 +89,45 @@ final class KeptKeys implements LocalKey.Keeper {
 
 	private final AtomicBoolean toldOff = new AtomicBoolean();
 
-	private volatile boolean open = true;
-
 	/**
 	 * Creates an instance without any keys.
 	 * @param instance tells whether others can ask for a key
 	 * @param handsOver whether keys may be handed over inside this JVM
+	 * @param isOpen tells whether keys may stay
 	 */
-	KeptKeys(LockBackend backend, Instance instance, boolean handsOver, Leases leases, NodeTasks tasks,
-			EngineTime time) {
+	KeptKeys(LockBackend backend, Instance instance, boolean handsOver, Leases leases, NodeTasks tasks, EngineTime time,
+			BooleanSupplier isOpen) {
 		this.backend = backend;
 		this.instance = instance;
 		this.handsOver = handsOver;
 		this.leases = leases;
 		this.tasks = tasks;
 		this.time = time;
+		this.isOpen = isOpen;
 		leases.ifKeptNotRenewed(this::releaseAll);
 	}
 
 	/**
-	 * Lets keys stay again after a stop.
+	 * Releases all keys that are unused, in the background: the engine has stopped, or
+	 * the store refuses to renew one of them, since the store has no memory, or the
+	 * rights of this client have changed.
 	 */
-	void begin() {
-		this.open = true;
-	}
-
-	/**
-	 * Releases all keys in the background, and lets no key stay any more.
-	 */
-	void end() {
-		this.open = false;
-		releaseAll();
-	}
-
-	/**
-	 * Releases all keys that are unused, as when the store refuses to renew one of them:
-	 * the store has no memory, or the rights of this client have changed.
-	 */
-	private void releaseAll() {
-		this.stays.values().forEach(Stay::release);
+	void releaseAll() {
+		this.stays.forEach(Stay::release);
 	}
 
 	/**
 	 * Returns how many keys stay here unused.
 	 */
 	int count() {
-		return (int) this.stays.values().stream().filter((stay) -> stay.ownership.isVacant()).count();
+		return (int) this.stays.stream().filter((stay) -> stay.ownership.isVacant()).count();
 	}
 
 	/**
 	 * Returns whether a key stays here unused.
 	 */
 	boolean isKept(String key) {
-		return this.stays.values().stream().anyMatch((stay) -> stay.key().equals(key) && stay.ownership.isVacant());
+		return this.stays.stream().anyMatch((stay) -> stay.key().equals(key) && stay.ownership.isVacant());
 	}
 
 	/**
@@ -147,7 +136,7 @@ final class KeptKeys implements LocalKey.Keeper {
 	 */
 	@Override
 	public boolean mayKeep(Ownership ownership, boolean stays) {
-		return this.open && this.time.nanoTime() - ownership.sliceStart() < ownership.keepTime()
+		return this.isOpen.getAsBoolean() && this.time.nanoTime() - ownership.sliceStart() < ownership.keepTime()
 				&& ownership.lease().nanos() <= ownership.claim().lease().toNanos()
 				&& (stays || (!pauses(ownership) && this.instance.isKnown() && this.instance.hears()));
 	}
@@ -196,57 +185,16 @@ final class KeptKeys implements LocalKey.Keeper {
 	}
 
 	@Override
-	public void begin(LocalKey key, Ownership ownership) {
-		this.stays.put(key, new Stay(key, ownership));
-	}
-
-	@Override
-	public void returned(LocalKey key, boolean again) {
-		Stay stay = this.stays.get(key);
-		if (stay == null) {
-			return;
-		}
-		stay.returned(again);
-		if (!this.open) { // A stop closes first, then releases.
-			stay.release();
-		}
-		else if (!again && this.stays.size() > MOST) {
-			this.stays.values()
-				.stream()
-				.filter((other) -> other != stay && other.ownership.isVacant())
-				.min(Comparator.comparingLong((other) -> other.lastUse - stay.lastUse))
-				.ifPresent(Stay::release);
-		}
-	}
-
-	@Override
-	public void recalled(LocalKey key) {
-		Stay stay = this.stays.get(key);
-		if (stay != null) {
-			stay.setAlarm();
-		}
-	}
-
-	@Override
-	public void left(LocalKey key) {
-		Stay stay = this.stays.remove(key);
-		if (stay != null) {
-			stay.left();
-		}
-	}
-
-	@Override
-	public void end(LocalKey key) {
-		Stay stay = this.stays.get(key);
-		if (stay != null) {
-			stay.end();
-		}
+	public LocalKey.Stay begin(LocalKey key, Ownership ownership) {
+		Stay stay = new Stay(key, ownership);
+		this.stays.add(stay);
+		return stay;
 	}
 
 	/**
 	 * The stay of one key.
 	 */
-	private final class Stay {
+	private final class Stay implements LocalKey.Stay {
 
 		private final LocalKey local;
 
@@ -318,7 +266,8 @@ final class KeptKeys implements LocalKey.Keeper {
 			this.isAlarmSet = true;
 		}
 
-		private void returned(boolean again) {
+		@Override
+		public void returned(boolean again) {
 			if (again && !this.isUsed) {
 				this.isUsed = true;
 				KeptKeys.this.pauses.set(slot(this.ownership), 0);
@@ -327,11 +276,34 @@ final class KeptKeys implements LocalKey.Keeper {
 			if (!this.isAlarmSet) {
 				setAlarm();
 			}
+			// A stop closes first, then releases.
+			if (!KeptKeys.this.isOpen.getAsBoolean()) {
+				release();
+			}
+			else if (!again && KeptKeys.this.stays.size() > MOST) {
+				KeptKeys.this.stays.stream()
+					.filter((other) -> other != this && other.ownership.isVacant())
+					.min(Comparator.comparingLong((other) -> other.lastUse - this.lastUse))
+					.ifPresent(Stay::release);
+			}
 		}
 
-		private synchronized void left() {
-			this.hasEnded = true;
-			this.cancelAlarm.run();
+		@Override
+		public void recalled() {
+			setAlarm();
+		}
+
+		@Override
+		public void left() {
+			tryLeave();
+		}
+
+		private boolean tryLeave() {
+			synchronized (this) {
+				this.hasEnded = true;
+				this.cancelAlarm.run();
+			}
+			return KeptKeys.this.stays.remove(this);
 		}
 
 		/**
@@ -361,14 +333,13 @@ final class KeptKeys implements LocalKey.Keeper {
 
 		/**
 		 * Releases the key in the background, or leaves the queue at once if the key is
-		 * lost. Only the first call has an effect, and none after another request has
-		 * taken a lost key over.
+		 * lost.
 		 */
-		private void end() {
-			if (!KeptKeys.this.stays.remove(this.local, this)) {
+		@Override
+		public void end() {
+			if (!tryLeave()) {
 				return;
 			}
-			left();
 			if (isRecalled() && !this.isUsed) {
 				KeptKeys.this.pauses.updateAndGet(slot(this.ownership), KeptKeys::pauseAfter);
 			}
@@ -376,9 +347,10 @@ final class KeptKeys implements LocalKey.Keeper {
 			if (this.ownership.isLost()) {
 				this.local.released(this.ownership);
 			}
-			else {
-				Failures.orUndo(() -> KeptKeys.this.tasks.run(NodeTasks.node(KeptKeys.this.backend, key()),
-						this::releaseInStore), () -> leave(false));
+			else if (!Failures.run(
+					() -> KeptKeys.this.tasks.run(NodeTasks.node(KeptKeys.this.backend, key()), this::releaseInStore),
+					() -> "The release of lock " + LockException.printable(key()))) {
+				leave(false);
 			}
 		}
 

@@ -421,20 +421,17 @@ final class KeyAcquisition implements Acquisition {
 	/**
 	 * Returns whether the next attempt registers as a waiter. An attempt that registers
 	 * also recognises a grant that was not heard of, and a reservation for a request that
-	 * waited here before. A request that will probably have to wait registers at once.
+	 * waited here before. A request that will probably have to wait registers at once. A
+	 * request out of turn must not register: the place of this JVM in the store is that
+	 * of the current entry.
 	 */
 	private boolean registers() {
-		return local().isKnownToStore()
-				|| (!this.wait.isOver() && (this.wasBusy || this.unsettled || this.options.fair() || willHaveToWait()));
+		return local().isKnownToStore() || (!this.outOfTurn && !this.wait.isOver()
+				&& (this.wasBusy || this.unsettled || this.options.fair() || willHaveToWait()));
 	}
 
-	/**
-	 * Returns whether the request will probably have to wait for the key. A request out
-	 * of turn must not register: the place of this JVM in the store is that of the
-	 * current entry.
-	 */
 	private boolean willHaveToWait() {
-		return !this.outOfTurn && this.engine.queue.isContended(key()) && (isGranted() || this.options.permits() > 1);
+		return this.engine.queue.isContended(key()) && (isGranted() || this.options.permits() > 1);
 	}
 
 	private boolean isGranted() {

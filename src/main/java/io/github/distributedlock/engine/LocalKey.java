@@ -24,7 +24,7 @@ import org.jspecify.annotations.Nullable;
  * store may have sent or granted unknown to the requests.
  *
  * <pre>
- *                  nobody waits, and the key stays
+ *          nobody waits, and the key stays or is borrowed
  *   TURN ◄────────────────────────────────────────────► KEPT
  *    ▲ │                        taken over               │
  *    │ │ nobody waits, but the store may know of us      │ released
@@ -118,29 +118,36 @@ final class LocalKey {
 		/**
 		 * Begins the stay of a key. Called under the monitor of the key.
 		 */
-		void begin(LocalKey key, Ownership ownership);
+		Stay begin(LocalKey key, Ownership ownership);
+
+	}
+
+	/**
+	 * The stay of a key.
+	 */
+	interface Stay {
 
 		/**
-		 * Takes notice that a hold has left the key, if the key still stays here.
+		 * Takes notice that a hold has left the key.
 		 * @param again whether the key had stayed before
 		 */
-		void returned(LocalKey key, boolean again);
+		void returned(boolean again);
 
 		/**
-		 * Takes notice that others have asked for a key that stays here.
+		 * Takes notice that others have asked for the key.
 		 */
-		void recalled(LocalKey key);
+		void recalled();
 
 		/**
-		 * Ends the stay of a key. Called under the monitor of the key.
+		 * Takes notice that the stay has ended. Called under the monitor of the key.
 		 */
-		void left(LocalKey key);
+		void left();
 
 		/**
-		 * Releases a key in the background that no request takes any more. Only the first
-		 * call for a stay has an effect.
+		 * Releases the key in the background, since no request takes the key any more.
+		 * Only the first call has an effect, and none after the end of the stay.
 		 */
-		void end(LocalKey key);
+		void end();
 
 	}
 
@@ -166,6 +173,11 @@ final class LocalKey {
 	 * The key that was left to the current request, or that stays here.
 	 */
 	private volatile @Nullable Ownership left;
+
+	/**
+	 * The stay of the key; {@code null} but in KEPT.
+	 */
+	private volatile @Nullable Stay stay;
 
 	/**
 	 * {@code true} once the current request has come for the key that was left to it.
@@ -237,7 +249,7 @@ final class LocalKey {
 	 */
 	static Entry first(QueueKey queueKey, Home home, boolean inherits, Wait wait) {
 		LocalKey key = new LocalKey(queueKey, home, Stage.TURN);
-		Entry entry = key.new Entry(wait, inherits, null, true, false, false);
+		Entry entry = key.new Entry(wait, inherits, null, true);
 		key.current = entry;
 		return entry;
 	}
@@ -254,15 +266,11 @@ final class LocalKey {
 	 * Creates an entry beside all others, for a request that asks out of turn.
 	 */
 	static Entry beside(QueueKey queueKey, Home home, Wait wait) {
-		return new LocalKey(queueKey, home, Stage.GONE).new Entry(wait, false, null, true, false, false);
+		return new LocalKey(queueKey, home, Stage.GONE).new Entry(wait, false, null, true);
 	}
 
 	QueueKey queueKey() {
 		return this.queueKey;
-	}
-
-	private Keeper keeper() {
-		return this.home.keeper();
 	}
 
 	boolean isGone() {
@@ -274,29 +282,38 @@ final class LocalKey {
 	 * a key that has stayed here, or behind others.
 	 * @return the entry; {@code null} if the request may not wait, or this key has gone
 	 */
-	synchronized @Nullable Entry enter(boolean mayWait, boolean inherits, Wait wait) {
-		if (this.stage == Stage.GONE) {
-			return null;
+	@Nullable Entry enter(boolean mayWait, boolean inherits, Wait wait) {
+		Entry entry;
+		Stay ended;
+		synchronized (this) {
+			boolean isUnused = this.current == null && !isLent() && this.waiting.isEmpty();
+			if (this.stage == Stage.GONE || !(mayWait || isUnused)) {
+				return null;
+			}
+			if (isUnused && mayTakeOver(inherits)) {
+				this.registered |= this.stage == Stage.WITHDRAWAL_DUE;
+				entry = new Entry(wait, inherits, (this.left != null) ? new Semaphore(0) : null, true);
+				turnTo(entry, this.left);
+				return entry;
+			}
+			if (this.waiting == NOBODY) {
+				this.waiting = new ArrayDeque<>();
+			}
+			entry = new Entry(wait, inherits, new Semaphore(0), false);
+			this.waiting.add(entry);
+			// The last step that may lack memory is done. If a hold has begun to release
+			// the
+			// key, that hold ends the stay.
+			ended = (isUnused && this.left != null && endStay(this.left)) ? this.stay : null;
+			entry.followsWithdrawal = isUnused && (ended != null || !isLent());
+			if (!mayWait && !entry.followsWithdrawal) {
+				this.waiting.remove(entry);
+				return null;
+			}
 		}
-		boolean isUnused = this.current == null && !isLent() && this.waiting.isEmpty();
-		if (isUnused && mayTakeOver(inherits)) {
-			Ownership kept = (this.left != null && !this.left.isLost()) ? this.left : null;
-			this.registered |= this.stage == Stage.WITHDRAWAL_DUE;
-			Entry entry = new Entry(wait, inherits, (kept != null) ? new Semaphore(0) : null, true, false, false);
-			turnTo(entry, kept);
-			return entry;
+		if (ended != null) {
+			ended.end();
 		}
-		// If a hold has begun to release the key, that hold ends the stay.
-		boolean endsStay = isUnused && this.left != null && (this.left.beginRelease() || this.left.isLost());
-		boolean followsWithdrawal = isUnused && (endsStay || !isLent());
-		if (!mayWait && !followsWithdrawal) {
-			return null;
-		}
-		if (this.waiting == NOBODY) {
-			this.waiting = new ArrayDeque<>();
-		}
-		Entry entry = new Entry(wait, inherits, new Semaphore(0), false, endsStay, followsWithdrawal);
-		this.waiting.add(entry);
 		return entry;
 	}
 
@@ -307,8 +324,9 @@ final class LocalKey {
 
 	/**
 	 * Ends the turn, the stay or the withdrawal.
-	 * @param inherited the key that is left to the next request, if any
-	 * @return whether there is no next request, so that the {@link Home} is to be told
+	 * @param inherited the key that is left to the next request, or stays; {@code null}
+	 * if there is none
+	 * @return whether there is no next request
 	 */
 	private boolean next(@Nullable Ownership inherited) {
 		Entry next = this.waiting.poll();
@@ -319,15 +337,25 @@ final class LocalKey {
 		return next == null;
 	}
 
-	private void turnTo(@Nullable Entry next, @Nullable Ownership inherited) {
-		if (this.stage == Stage.KEPT) {
-			keeper().left(this);
+	/**
+	 * Gives the turn to a request. Without a request, an ownership stays here.
+	 */
+	private void turnTo(@Nullable Entry next, @Nullable Ownership ownership) {
+		if (this.stay != null) {
+			this.stay.left();
 		}
-		leaveTo(inherited);
+		this.stay = null;
+		this.left = ownership;
+		this.reclaimed = false;
+		this.loans = 0;
 		this.current = next;
-		this.isHeld = false;
-		boolean withdraws = isKnownToStore() || isWoken();
-		this.stage = (next != null) ? Stage.TURN : withdraws ? Stage.WITHDRAWAL_DUE : Stage.GONE;
+		this.stage = (next != null) ? Stage.TURN : (ownership != null) ? Stage.KEPT
+				: (isKnownToStore() || isWoken()) ? Stage.WITHDRAWAL_DUE : Stage.GONE;
+		this.isHeld = this.stage == Stage.KEPT;
+		if (next == null && ownership != null) {
+			this.held = ownership.owner();
+			this.stay = this.home.keeper().begin(this, ownership);
+		}
 	}
 
 	private synchronized boolean leave(Entry entry) {
@@ -338,46 +366,44 @@ final class LocalKey {
 		return false;
 	}
 
-	private void leaveTo(@Nullable Ownership ownership) {
-		this.left = ownership;
-		this.reclaimed = false;
-		this.loans = 0;
+	/**
+	 * Leaves the key of a hold to a local request, or lets the key stay.
+	 * @param from the entry of the hold; {@code null} if the hold has borrowed the key
+	 */
+	private boolean handOver(@Nullable Entry from, Hold hold) {
+		Ownership ownership = hold.ownership();
+		boolean keeps = ownership.keepTime() > 0 && this.home.keeper().mayKeep(ownership, from == null);
+		boolean done = handOver(from, ownership, hold, keeps);
+		Stay stay = this.stay;
+		if (keeps && stay != null) {
+			stay.returned(from == null);
+		}
+		return done;
 	}
 
 	/**
-	 * Leaves a key to the next request, or lets the key stay.
-	 * @param from the current request; {@code null} if the key stays here already
+	 * Leaves a key to the next request, lets the key stay, or gives the key back to the
+	 * current request, which the key was borrowed from.
+	 * @param from the current request; {@code null} if the key was borrowed
 	 * @param hold the hold that leaves the key, {@code null} if there is none
 	 * @return {@code false} if no request may have the key, and the key does not stay
 	 */
 	private synchronized boolean handOver(@Nullable Entry from, Ownership ownership, @Nullable Hold hold,
 			boolean keeps) {
 		Entry next = this.waiting.peek();
-		boolean mayHaveIt = (next != null) ? next.inherits : keeps;
-		if (this.current != from || !mayHaveIt || !((hold != null) ? ownership.vacate(hold) : ownership.isOwned())) {
+		boolean isGivenBack = from == null && !stays(ownership);
+		boolean isWanted = isGivenBack ? this.left == ownership
+				: this.current == from && ((next != null) ? next.inherits : keeps);
+		if (!isWanted || !((hold != null) ? ownership.vacate(hold) : ownership.isOwned())) {
 			return false;
 		}
-		if (next != null) {
-			next(ownership);
-		}
-		else if (this.stage != Stage.KEPT) {
-			leaveTo(ownership);
-			this.current = null;
-			this.stage = Stage.KEPT;
-			keeper().begin(this, ownership);
-		}
-		return true;
-	}
-
-	private synchronized boolean giveBack(Ownership ownership, Hold borrower, boolean keeps) {
-		if (stays(ownership)) {
-			return handOver(null, ownership, borrower, keeps);
-		}
-		boolean returned = this.left == ownership && ownership.vacate(borrower);
-		if (returned) {
+		if (isGivenBack) {
 			leftChanged();
 		}
-		return returned;
+		else if (next != null || this.stage != Stage.KEPT) {
+			next(ownership);
+		}
+		return true;
 	}
 
 	/**
@@ -458,17 +484,18 @@ final class LocalKey {
 	 * @return whether the key stays here unused, and will be released
 	 */
 	boolean recall(String owner) {
+		Stay stay;
 		boolean isUnused;
 		synchronized (this) {
 			if (!this.isHeld || owner.equals(this.held)) {
 				this.recalled = owner;
 			}
-			if (this.stage != Stage.KEPT || !owner.equals(this.held)) {
-				return false;
-			}
-			isUnused = !isLent();
+			stay = owner.equals(this.held) ? this.stay : null;
+			isUnused = stay != null && !isLent();
 		}
-		keeper().recalled(this);
+		if (stay != null) {
+			stay.recalled();
+		}
 		return isUnused;
 	}
 
@@ -729,20 +756,18 @@ final class LocalKey {
 
 		private final boolean wasFirst;
 
-		private final boolean endsStay;
-
-		private final boolean followsWithdrawal;
+		/**
+		 * Written before others know the entry.
+		 */
+		private boolean followsWithdrawal;
 
 		private volatile boolean isPoller = true;
 
-		private Entry(Wait wait, boolean inherits, @Nullable Semaphore nudges, boolean wasFirst, boolean endsStay,
-				boolean followsWithdrawal) {
+		private Entry(Wait wait, boolean inherits, @Nullable Semaphore nudges, boolean wasFirst) {
 			this.wait = wait;
 			this.inherits = inherits;
 			this.nudges = nudges;
 			this.wasFirst = wasFirst;
-			this.endsStay = endsStay;
-			this.followsWithdrawal = followsWithdrawal;
 		}
 
 		LocalKey key() {
@@ -751,13 +776,7 @@ final class LocalKey {
 
 		@Override
 		public boolean handOver(Hold hold) {
-			Ownership ownership = hold.ownership();
-			boolean keeps = ownership.keepTime() > 0 && keeper().mayKeep(ownership, false);
-			boolean done = LocalKey.this.handOver(this, ownership, hold, keeps);
-			if (keeps) {
-				keeper().returned(LocalKey.this, false);
-			}
-			return done;
+			return LocalKey.this.handOver(this, hold);
 		}
 
 		@Override
@@ -767,22 +786,22 @@ final class LocalKey {
 
 		/**
 		 * Leaves without the lock. A key that was left to the entry is left to the next
-		 * one, even if the key is borrowed.
-		 * @param unwanted gets the key that was left to the entry, if there is no next
-		 * one
+		 * one, even if the key is borrowed; without a next one, a borrower keeps the key.
+		 * @param unwanted gets the key that was left to the entry, if nobody may have the
+		 * key
 		 */
 		void abandon(Consumer<Ownership> unwanted) {
 			Ownership left;
+			boolean ended;
 			synchronized (LocalKey.this) {
-				LocalKey.this.waiting.remove(this); // The entry may be left a key for as
-													// long as it waits.
 				left = inherited();
-				if (left != null && LocalKey.this.handOver(this, left, null, false)) {
+				if (left != null && LocalKey.this.handOver(this, left, null, left.isHeld())) {
 					left = null;
 				}
+				ended = LocalKey.this.leave(this);
 			}
 			try {
-				leave();
+				tell(ended);
 			}
 			finally {
 				if (left != null) {
@@ -834,14 +853,6 @@ final class LocalKey {
 		}
 
 		/**
-		 * Returns whether this entry has ended the stay of a key, so that its request has
-		 * to see to the release.
-		 */
-		boolean endsStay() {
-			return this.endsStay;
-		}
-
-		/**
 		 * Returns whether only a withdrawal was ahead of this entry, or the release of a
 		 * key that had stayed here: no local request had the key or waited for the key.
 		 */
@@ -888,12 +899,7 @@ final class LocalKey {
 
 		@Override
 		public boolean handOver(Hold borrower) {
-			boolean keeps = this.isKept && this.key.keeper().mayKeep(this.ownership, true);
-			boolean done = this.key.giveBack(this.ownership, borrower, keeps);
-			if (keeps) {
-				this.key.keeper().returned(this.key, true);
-			}
-			return done;
+			return this.key.handOver(null, borrower);
 		}
 
 		/**

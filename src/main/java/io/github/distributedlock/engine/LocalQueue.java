@@ -106,9 +106,6 @@ final class LocalQueue implements LocalKey.Home {
 				}
 			}
 			Entry entry = key.enter(mayWait, inherits, wait);
-			if (entry != null && entry.endsStay()) {
-				this.keeper.end(key);
-			}
 			if (entry != null || !key.isGone()) {
 				return entry;
 			}
@@ -282,13 +279,19 @@ final class LocalQueue implements LocalKey.Home {
 			if (unwanted == null) {
 				return;
 			}
+			boolean withdrawn = false;
 			try {
-				if (!(hasThread && tryWithdraw(key, unwanted))) {
-					unwanted.forEach((owner) -> this.leases.sweeper().forget(key.queueKey().claim(owner)));
-				}
+				withdrawn = hasThread && tryWithdraw(key, unwanted);
 			}
 			finally {
-				key.endWithdrawal(unwanted);
+				try {
+					if (!withdrawn) {
+						unwanted.forEach((owner) -> this.leases.sweeper().forget(key.queueKey().claim(owner)));
+					}
+				}
+				finally {
+					key.endWithdrawal(unwanted);
+				}
 			}
 		}
 

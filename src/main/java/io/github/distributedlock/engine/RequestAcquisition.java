@@ -122,6 +122,7 @@ final class RequestAcquisition implements Acquisition, Hold.Attached {
 			}
 			came &= !rollBackIfLost();
 			if (isComplete()) {
+				requireServed();
 				return tryHandOut(this.engine.time().nanoTime()) ? Need.DONE : Need.ASK;
 			}
 			KeyAcquisition current = (this.current != null) ? this.current : next();
@@ -270,7 +271,7 @@ final class RequestAcquisition implements Acquisition, Hold.Attached {
 	 */
 	private Next renew() {
 		LockBackendException failure = this.failure;
-		this.engine.lifecycle().requireServed(this.era, this.keys.get(0));
+		requireServed();
 		if (failure != null && this.wait.left() <= 0) {
 			throw Failures.storeFailed(this.keys.get(0), this.wait.waited(), failure);
 		}
@@ -289,7 +290,7 @@ final class RequestAcquisition implements Acquisition, Hold.Attached {
 			this.failure = ex;
 			return rest();
 		}
-		this.engine.lifecycle().requireServed(this.era, this.keys.get(0));
+		requireServed();
 		if (tryHandOut(since)) {
 			return Need.DONE;
 		}
@@ -302,6 +303,10 @@ final class RequestAcquisition implements Acquisition, Hold.Attached {
 				.build();
 		}
 		return this.lossPending ? Need.ASK : rest();
+	}
+
+	private void requireServed() {
+		this.engine.lifecycle().requireServed(this.era, this.keys.get(0));
 	}
 
 	private Next rest() {

@@ -36,23 +36,23 @@ class ClaimsTests {
 	@ParameterizedTest
 	@CsvSource(delimiter = '|', quoteCharacter = '§',
 			textBlock = """
-					README.md | Waits 5 s, then throws LockNotAcquiredException | engine/LockEngineBuilder | waitTime = Duration.ofSeconds(5)
-					README.md | expire with their lease, 30 s by default | engine/LockEngineBuilder | watchdogTimeout = Duration.ofSeconds(30)
-					README.md | A lost notification costs half a second | engine/LockEngineBuilder | longestPoll = Duration.ofMillis(500)
+					README.md | Waits 5 s, then throws LockNotAcquiredException | engine/LockEngine | waitTime = Duration.ofSeconds(5)
+					README.md | expire with their lease, 30 s by default | engine/LockEngine | watchdogTimeout = Duration.ofSeconds(30)
+					README.md | A lost notification costs half a second | engine/LockEngine | longestPoll = Duration.ofMillis(500)
 					waiting.md | kept for that instance, for 500 ms | backend/redis/WaitingList | RESERVATION_MILLIS = 500
 					waiting.md | polls every 480 to 500 ms | backend/LockBackend | return Duration.ofMillis(500)
 					waiting.md | every 576 to 600 ms | engine/Polls | LONGEST_IF_GRANTED = TimeUnit.MILLISECONDS.toNanos(600)
 					waiting.md | skipped after 0.9 s of silence | lib-grant.lua | SILENCE = 900
 					waiting.md | five of them in general, at least 3 s | backend/LockBackend | return Duration.ofSeconds(3)
 					waiting.md | may take up to 5 s more | backend/redis/internal/Opening | FIRST = Duration.ofSeconds(5)
-					waiting.md | `distributed-lock.local-slice` (10 ms) | engine/LockEngineBuilder | localSlice = Duration.ofMillis(10)
+					waiting.md | `distributed-lock.local-slice` (10 ms) | engine/LockEngine | localSlice = Duration.ofMillis(10)
 					waiting.md | up to 16 times | engine/LocalKey | MOST_LOANS = 16
 					jdbc.md | Renewals of up to 200 locks | backend/LockBackend | return 200;
 					jdbc.md | the first waiter for 850 ms | backend/jdbc/Rows | LONGEST_POLL = Duration.ofMillis(750)
 					jdbc.md | not polled for 2 s is left out | backend/jdbc/Rows | SILENCE = Duration.ofSeconds(2)
 					waiting.md | at most 10,000 keys | LockRequest | MOST_KEYS = 10_000
-					waiting.md | The first pause is some 50 ms | engine/LockEngineBuilder | shortestPoll = Duration.ofMillis(50)
-					waiting.md | with jitter, up to 500 ms | engine/LockEngineBuilder | longestPoll = Duration.ofMillis(500)
+					waiting.md | The first pause is some 50 ms | engine/LockEngine | shortestPoll = Duration.ofMillis(50)
+					waiting.md | with jitter, up to 500 ms | engine/LockEngine | longestPoll = Duration.ofMillis(500)
 					loss.md | by 1 % of the lease | engine/Lease | Math.max(LEAST_MARGIN, this.nanos / 100)
 					loss.md | and by 10 ms at least | engine/Lease | LEAST_MARGIN = Duration.ofMillis(10)
 					loss.md | renewed after a third of it at the latest | engine/Lease | this.nanos / 3
@@ -68,7 +68,7 @@ class ClaimsTests {
 					faq.md | renewals up to eight and one | backend/redis/internal/JedisClient | RENEWALS = 8
 					faq.md | up to 64 there for commands | backend/redis/internal/JedisClient | COMMANDS = 64
 					faq.md | a fencing counter after 24 hours | backend/redis/FencingCounter | TTL_MILLIS = Duration.ofDays(1)
-					failover.md | a lease of 30 s and | engine/LockEngineBuilder | watchdogTimeout = Duration.ofSeconds(30)
+					failover.md | a lease of 30 s and | engine/LockEngine | watchdogTimeout = Duration.ofSeconds(30)
 					failover.md | a command timeout of 1 s | backend/redis/RedisLockSettings | RedisLockSettings("lock", Duration.ofSeconds(1)
 					failover.md | none of three numbers | backend/redis/internal/Pulse | UNHEARD = 3
 					failover.md | Once a second, while a request waits | backend/redis/internal/Pulse | PERIOD_NANOS = TimeUnit.SECONDS.toNanos(1)

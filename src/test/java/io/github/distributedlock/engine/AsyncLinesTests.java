@@ -269,7 +269,7 @@ class AsyncLinesTests extends EngineFixture {
 		assertThat(engine.stop()).isCompleted();
 	}
 
-	private LockEngineBuilder settings() {
+	private LockEngine.Builder settings() {
 		return LockEngine.builder(this.backend).application("us").watchdogTimeout(LEASE);
 	}
 

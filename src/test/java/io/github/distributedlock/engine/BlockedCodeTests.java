@@ -155,7 +155,7 @@ class BlockedCodeTests {
 		Patience.await(action, "the action");
 	}
 
-	private void start(LockEngineBuilder builder) {
+	private void start(LockEngine.Builder builder) {
 		this.engine = this.clock.build(builder);
 	}
 

@@ -5,6 +5,7 @@ import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.atomic.AtomicInteger;
+import java.util.function.Supplier;
 import java.util.stream.IntStream;
 import java.util.stream.Stream;
 
@@ -353,6 +354,34 @@ class CollectingTests extends EngineFixture {
 		releasedElsewhere("z");
 		this.time.advance(SECOND);
 		assertFails(all, LockBackendException.class);
+		assertThat(KEYS).extracting(this::owner).containsOnly("");
+	}
+
+	/**
+	 * The last renewal took too long, and the watchdog renews while the request rests.
+	 */
+	@ParameterizedTest
+	@EnumSource
+	void aStopDuringTheRestAfterALastRenewalFailsTheRequest(Way way) {
+		ScriptedBackend.Fault slow = (step) -> {
+			this.time.pass(LEASE.dividedBy(2).minusMillis(100)); // Leaves less than half,
+																	// with the margin.
+			return step.get();
+		};
+		this.backend.next("acquire", Supplier::get);
+		this.backend.next("acquire", Supplier::get);
+		this.backend.next("acquire", slow);
+		this.backend.next("renew", slow);
+		CompletableFuture<LockHandle> all = acquiring(way, ALL);
+		assertThat(this.backend.steps()).containsExactly("acquire x", "acquire y", "acquire z", "renew 3");
+		assertThat(all).isNotDone();
+		this.engine.stop();
+		this.time.advance(SECOND);
+		assertThat(this.backend.steps()).startsWith("acquire x", "acquire y", "acquire z", "renew 3", "renew 3");
+		assertThat(all).failsWithin(PATIENCE)
+			.withThrowableThat()
+			.havingCause()
+			.isInstanceOf(LockBackendException.class);
 		assertThat(KEYS).extracting(this::owner).containsOnly("");
 	}
 

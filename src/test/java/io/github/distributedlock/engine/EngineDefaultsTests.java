@@ -15,7 +15,7 @@ class EngineDefaultsTests {
 
 	@Test
 	void areThoseOfTheProperties() throws ClassNotFoundException {
-		LockEngineBuilder builder = new LockEngineBuilder(new InMemoryLockBackend());
+		LockEngine.Builder builder = LockEngine.builder(new InMemoryLockBackend());
 		Object properties = new Binder().bindOrCreate("distributed-lock",
 				Class.forName("io.github.distributedlock.autoconfigure.DistributedLockProperties"));
 		for (String name : new String[] { "waitTime", "watchdogTimeout", "localSlice", "keepTime", "maxKeyBytes",
@@ -24,8 +24,10 @@ class EngineDefaultsTests {
 				.isEqualTo(ReflectionTestUtils.getField(properties, name));
 		}
 		Object interval = ReflectionTestUtils.getField(properties, "pollInterval");
-		assertThat(builder.shortestPoll).isEqualTo(ReflectionTestUtils.getField(interval, "min"));
-		assertThat(builder.longestPoll).isEqualTo(ReflectionTestUtils.getField(interval, "max"));
+		assertThat(ReflectionTestUtils.getField(builder, "shortestPoll"))
+			.isEqualTo(ReflectionTestUtils.getField(interval, "min"));
+		assertThat(ReflectionTestUtils.getField(builder, "longestPoll"))
+			.isEqualTo(ReflectionTestUtils.getField(interval, "max"));
 	}
 
 }

@@ -63,18 +63,18 @@ public abstract class EngineFixture {
 	private final List<Thread> threads = new ArrayList<>();
 
 	protected LockEngine engine(LockBackend backend, String application) {
-		LockEngineBuilder builder = LockEngine.builder(backend)
+		LockEngine.Builder builder = LockEngine.builder(backend)
 			.application(application)
 			.watchdogTimeout(LEASE)
 			.listener(this.events::add);
 		return build(builder);
 	}
 
-	protected LockEngine build(LockEngineBuilder settings) {
+	protected LockEngine build(LockEngine.Builder settings) {
 		return build(settings, this.time, this.time);
 	}
 
-	protected static LockEngine build(LockEngineBuilder settings, EngineTime time, Workers workers) {
+	protected static LockEngine build(LockEngine.Builder settings, EngineTime time, Workers workers) {
 		return new LockEngine(settings, time, workers, () -> {
 		});
 	}

@@ -75,7 +75,7 @@ public class KeptLincheckTests {
 	private final NodeTasks tasks = new NodeTasks(this.time::background, this.time);
 
 	private final KeptKeys kept = new KeptKeys(this.store, INSTANCE, true,
-			new Leases(this.store, List.of(), this.time, this.time), this.tasks, this.time);
+			new Leases(this.store, List.of(), this.time, this.time), this.tasks, this.time, () -> true);
 
 	private final Wait wait = new Wait(this.time, Duration.ZERO, false);
 

@@ -1,11 +1,14 @@
 package io.github.distributedlock.engine;
 
 import java.time.Duration;
+import java.util.ArrayDeque;
 import java.util.ArrayList;
+import java.util.Collections;
 import java.util.List;
 import java.util.Map;
 import java.util.Objects;
 import java.util.Optional;
+import java.util.Set;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.ConcurrentHashMap;
@@ -24,6 +27,7 @@ import io.github.distributedlock.backend.Claim;
 import io.github.distributedlock.backend.ForwardingLockBackend;
 import io.github.distributedlock.backend.Holder;
 import io.github.distributedlock.backend.LockBackend;
+import io.github.distributedlock.backend.Waiter;
 import io.github.distributedlock.backend.memory.InMemoryLockBackend;
 import io.github.distributedlock.fixtures.Patience;
 import io.github.distributedlock.fixtures.SmallestBackend;
@@ -39,6 +43,7 @@ import org.springframework.test.util.ReflectionTestUtils;
 
 import static io.github.distributedlock.fixtures.Patience.get;
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 import static org.assertj.core.api.Assertions.assertThatIllegalArgumentException;
 import static org.awaitility.Awaitility.await;
 
@@ -285,6 +290,80 @@ class KeptTests extends EngineFixture {
 	}
 
 	@Test
+	void isReleasedForSuchARequestIfNoThreadCanBeHadForThat() {
+		keep("k");
+		this.time.lackAThread("worker");
+		assertThat(this.engine.tryAcquire(request("k").fenced(true))).as("not released yet").isEmpty();
+		act();
+		this.engine.tryAcquire(request("k").fenced(true)).orElseThrow().close();
+		assertThat(hasQueues()).isFalse();
+	}
+
+	@Test
+	void staysIfAnErrorKeepsSuchARequestOut() {
+		String owner = keep("k");
+		LocalQueue queue = (LocalQueue) Objects.requireNonNull(ReflectionTestUtils.getField(this.engine, "queue"));
+		LocalKey local = Objects.requireNonNull(queue.find(new QueueKey("k", Waiter.exclusive(instance()))));
+		ReflectionTestUtils.setField(local, "waiting", new ArrayDeque<Object>() {
+
+			@Override
+			public boolean add(Object entry) {
+				throw new StackOverflowError("test");
+			}
+
+		});
+		assertThatExceptionOfType(StackOverflowError.class)
+			.isThrownBy(() -> this.engine.tryAcquire(request("k").fenced(true)));
+		LockHandle again = this.engine.acquire(kept("k"));
+		assertThat(again.owner()).isEqualTo(owner);
+		again.close();
+		this.time.advance(KEEP);
+		assertThat(holderOf("k")).isNull();
+		assertThat(hasQueues()).isFalse();
+	}
+
+	@Test
+	void staysWithWhoBorrowedItIfTheRequestThatTookItOverGivesUp() {
+		LockHandle use = borrowBehindOneThatGivesUp();
+		use.close();
+		assertThat(this.engine.keysKept()).isOne();
+		assertThat(this.backend.steps()).isEmpty();
+		recall(use.owner());
+		this.time.advance(Duration.ofMillis(1));
+		assertThat(holderOf("k")).isNull();
+		assertThat(hasQueues()).isFalse();
+	}
+
+	@Test
+	void goesFromWhoBorrowedItToTheNextIfTheRequestThatTookItOverGivesUp() {
+		LockHandle use = borrowBehindOneThatGivesUp();
+		assertThat(inThread(() -> this.engine.tryAcquire(kept("k")))).succeedsWithin(PATIENCE)
+			.extracting(Optional::isPresent)
+			.isEqualTo(false);
+		CompletableFuture<LockHandle> next = acquiring(kept("k").waitTime(LONG));
+		use.close();
+		assertThat(get(next, "next").owner()).isEqualTo(use.owner());
+		next.join().close();
+		assertThat(this.backend.steps()).isEmpty();
+		this.time.advance(KEEP);
+		assertThat(holderOf("k")).isNull();
+		assertThat(hasQueues()).isFalse();
+	}
+
+	/**
+	 * A request that has not woken up yet takes a kept key over, another one borrows the
+	 * key, and the first one gives up.
+	 */
+	private LockHandle borrowBehindOneThatGivesUp() {
+		keep("k");
+		CompletableFuture<LockHandle> another = this.engine
+			.acquireAsync(LockRequest.of("k").leaseTime(Duration.ofSeconds(7)));
+		LockHandle use = this.engine.acquire(kept("k").detached(true));
+		another.cancel(true);
+		return use;
+	}
+
+	@Test
 	void isTakenByARequestThatDoesNotKeep() {
 		keep("k");
 		this.engine.acquire(request("k")).close();
@@ -347,6 +426,26 @@ class KeptTests extends EngineFixture {
 	}
 
 	@Test
+	void staysAgainIfTheEngineIsStartedDuringAStop() {
+		AtomicReference<LockEngine> stopping = new AtomicReference<>();
+		LockEngine ours = new LockEngine(LockEngine.builder(this.backend).watchdogTimeout(LEASE), this.time,
+				workers((worker, task) -> {
+					LockEngine starting = stopping.getAndSet(null);
+					if (starting != null) {
+						starting.start();
+					}
+					task.run();
+				}), () -> {
+				});
+		stopping.set(ours);
+		ours.stop();
+		assertThat(ours.isRunning()).isTrue();
+		ours.acquire(kept("k")).close();
+		assertThat(ours.keysKept()).isOne();
+		ours.close();
+	}
+
+	@Test
 	void isNotTakenWhenItsLeaseIsOver() {
 		this.time.holdBackRenewals();
 		LockHandle handle = this.engine.acquire(LockRequest.of("k").keepTime(Duration.ofMinutes(1)));
@@ -399,19 +498,13 @@ class KeptTests extends EngineFixture {
 	private void beforeAStayIsForgotten(Runnable action) {
 		AtomicReference<Runnable> next = new AtomicReference<>(action);
 		Object kept = Objects.requireNonNull(ReflectionTestUtils.getField(this.engine, "kept"));
-		Map<?, ?> stays = (Map<?, ?>) ReflectionTestUtils.getField(kept, "stays");
-		ReflectionTestUtils.setField(kept, "stays", new ConcurrentHashMap<Object, Object>(stays) {
+		Set<?> stays = (Set<?>) Objects.requireNonNull(ReflectionTestUtils.getField(kept, "stays"));
+		Map<Object, Boolean> map = new ConcurrentHashMap<>() {
 
 			@Override
-			public Object remove(Object key) {
+			public Boolean remove(Object stay) {
 				act();
-				return super.remove(key);
-			}
-
-			@Override
-			public boolean remove(Object key, Object stay) {
-				act();
-				return super.remove(key, stay);
+				return super.remove(stay);
 			}
 
 			private void act() {
@@ -421,7 +514,10 @@ class KeptTests extends EngineFixture {
 				}
 			}
 
-		});
+		};
+		Set<Object> watched = Collections.newSetFromMap(map);
+		watched.addAll(stays);
+		ReflectionTestUtils.setField(kept, "stays", watched);
 	}
 
 	@Test

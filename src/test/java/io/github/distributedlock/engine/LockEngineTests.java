@@ -35,7 +35,7 @@ class LockEngineTests {
 
 	@Test
 	void settingsThatCannotWorkAreRefused() {
-		LockEngineBuilder builder = LockEngine.builder(new InMemoryLockBackend());
+		LockEngine.Builder builder = LockEngine.builder(new InMemoryLockBackend());
 		assertThatIllegalArgumentException().isThrownBy(() -> builder.watchdogTimeout(Duration.ofMillis(999)))
 			.withMessage("watchdogTimeout 999 ms is out of range: at least 1 s, at most 365 days;"
 					+ " write 999s if seconds are meant");

@@ -44,7 +44,7 @@ class PollingTests extends EngineFixture {
 
 	@Test
 	void pausesAreThoseOfTheSettings() {
-		LockEngineBuilder settings = LockEngine.builder(this.backend)
+		LockEngine.Builder settings = LockEngine.builder(this.backend)
 			.pollInterval(Duration.ofSeconds(1), Duration.ofSeconds(1));
 		LockEngine engine = build(settings);
 		notePolls();
@@ -58,7 +58,7 @@ class PollingTests extends EngineFixture {
 	void pausesAreInTimeForAReservationIfThePlaceIsKept() {
 		this.backend.deaf(false);
 		this.backend.silent();
-		LockEngineBuilder settings = LockEngine.builder(this.backend)
+		LockEngine.Builder settings = LockEngine.builder(this.backend)
 			.pollInterval(Duration.ofSeconds(1), Duration.ofMinutes(1));
 		LockEngine engine = build(settings);
 		notePolls();
@@ -121,7 +121,7 @@ class PollingTests extends EngineFixture {
 
 	@Test
 	void lastPollIsShortlyBeforeTheEndHoweverLongThePause() {
-		LockEngineBuilder settings = LockEngine.builder(this.backend)
+		LockEngine.Builder settings = LockEngine.builder(this.backend)
 			.pollInterval(Duration.ofMinutes(1), Duration.ofMinutes(1));
 		LockEngine engine = build(settings);
 		CompletableFuture<LockHandle> waiter = inThread(() -> engine.acquire(waiting("k", LONG)));

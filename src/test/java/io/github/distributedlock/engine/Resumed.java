@@ -18,8 +18,8 @@ public final class Resumed {
 	 * @param backend its store, which it does not share with the others
 	 * @return the builder of an engine whose first identity is that of all others
 	 */
-	public static LockEngineBuilder engine(LockBackend backend) {
-		LockEngineBuilder settings = LockEngine.builder(backend);
+	public static LockEngine.Builder engine(LockBackend backend) {
+		LockEngine.Builder settings = LockEngine.builder(backend);
 		AtomicBoolean first = new AtomicBoolean(true);
 		settings.random = () -> first.getAndSet(false) ? "snapshot" : Instance.random();
 		return settings;

@@ -55,7 +55,7 @@ class ThreadLimitTests {
 	}
 
 	private LockEngine engine(Duration lease) {
-		LockEngineBuilder settings = LockEngine.builder(this.backend)
+		LockEngine.Builder settings = LockEngine.builder(this.backend)
 			.watchdogTimeout(lease)
 			.waitTime(Duration.ZERO)
 			.listener(this.events::add);

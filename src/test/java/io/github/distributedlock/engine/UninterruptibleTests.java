@@ -7,6 +7,7 @@ import java.util.concurrent.CopyOnWriteArrayList;
 
 import io.github.distributedlock.LockBackendException;
 import io.github.distributedlock.LockHandle;
+import io.github.distributedlock.LockMode;
 import io.github.distributedlock.LockNotAcquiredException;
 import io.github.distributedlock.LockRequest;
 import org.awaitility.Awaitility;
@@ -111,6 +112,14 @@ class UninterruptibleTests extends EngineFixture {
 			.isThrownBy(() -> this.engine.tryAcquire(request("k").interruptible(false)))
 			.withMessage("command interrupted");
 		assertThat(Thread.interrupted()).isTrue();
+	}
+
+	@Test
+	void readerWhoseCommandIsBrokenOffAsksAgainBesideTheQueueOfItsJvm() {
+		breakOff();
+		this.engine.acquire(uninterruptible("k").mode(LockMode.SHARED)).close();
+		assertThat(Thread.interrupted()).isTrue();
+		assertThat(this.backend.steps()).containsExactly("acquire k", "acquire k", "release k");
 	}
 
 	@Test

@@ -48,6 +48,23 @@ class UnwantedGrantTests extends EngineFixture {
 		assertThat(hasQueues()).isFalse();
 	}
 
+	@Test
+	void isCleanedUpIfItsWithdrawalEndsWithAnError() {
+		CompletableFuture<LockHandle> waiter = acquiring(waiting("k", Duration.ofMillis(100)));
+		this.time.advance(Duration.ofMillis(60)); // With its last question behind it.
+		releasedElsewhere("k");
+		assertThat(holderOf("k")).isEqualTo(Holder.owner(last().owner()));
+		this.backend.next("withdraw", (step) -> {
+			throw new StackOverflowError("test");
+		});
+		this.time.advance(Duration.ofMillis(40));
+		assertThat(waiter).failsWithin(PATIENCE);
+		this.time.advance(Duration.ZERO);
+		assertThat(holderOf("k")).isNull();
+		assertThat(this.backend.steps()).contains("withdraw k", "forget k");
+		assertThat(hasQueues()).isFalse();
+	}
+
 	/** The key may still be owned by the one that was to pass the key on. */
 	@Test
 	void isTakenFromTheOwnerBeforeAfterAPassThatWasNotAnswered() {

@@ -211,7 +211,7 @@ class UserCodeTests extends EngineFixture {
 	}
 
 	private LockEngine engine(LockListener... listeners) {
-		LockEngineBuilder builder = LockEngine.builder(this.backend).watchdogTimeout(LEASE);
+		LockEngine.Builder builder = LockEngine.builder(this.backend).watchdogTimeout(LEASE);
 		for (LockListener listener : listeners) {
 			builder.listener(listener);
 		}

@@ -17,7 +17,7 @@ public final class WallClock {
 	 * @param settings its settings
 	 * @return the engine
 	 */
-	public LockEngine build(LockEngineBuilder settings) {
+	public LockEngine build(LockEngine.Builder settings) {
 		EngineThreads threads = new EngineThreads(settings.callbackExecutor);
 		return new LockEngine(settings, new Time(threads), threads, threads::close);
 	}
