@@ -406,8 +406,9 @@ final class AsyncDriver implements Runnable, Wait.Driver {
 	 * for longer than allowed.
 	 */
 	private LockBackendException timeout() {
-		return Failures.notAttempted(acquisition().key(), "the store has not answered in " + Failures.text(this.wait.waited())
-				+ " the requests before it, which are as many as may ask at a time", null);
+		return Failures.notAttempted(acquisition().key(), "the store has not answered in "
+				+ Failures.text(this.wait.waited()) + " the requests before it, which are as many as may ask at a time",
+				null);
 	}
 
 	private Client client() {
