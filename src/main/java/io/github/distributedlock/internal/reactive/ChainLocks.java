@@ -7,7 +7,6 @@ import java.util.Optional;
 import java.util.function.Supplier;
 
 import io.github.distributedlock.LockHandle;
-import io.github.distributedlock.LockedCall;
 import io.github.distributedlock.internal.Binding;
 import org.jspecify.annotations.Nullable;
 import reactor.util.context.Context;
@@ -57,7 +56,7 @@ public final class ChainLocks {
 	 * than the call of the method: where the method's result is subscribed to, the thread
 	 * may also run parts of other chains.
 	 */
-	static @Nullable Object call(ContextView context, LockedCall<@Nullable Object, Throwable> method) throws Throwable {
+	static @Nullable Object call(ContextView context, MethodCall method) throws Throwable {
 		List<LockHandle> handles = handles(context);
 		Collections.reverse(handles);
 		List<Binding> bindings = handles.stream().map(Binding::bind).toList();
@@ -74,6 +73,16 @@ public final class ChainLocks {
 		List<LockHandle> handles = new ArrayList<>(context.<List<LockHandle>>getOrEmpty(HELD).orElse(List.of()));
 		handles.removeIf(LockHandle::isClosed);
 		return handles;
+	}
+
+	/**
+	 * Calls a method, or its fallback. A {@code LockedCall} cannot say that the result
+	 * may be absent: the compiler's check of null does not believe that of a lambda.
+	 */
+	interface MethodCall {
+
+		@Nullable Object call() throws Throwable;
+
 	}
 
 }

@@ -10,7 +10,6 @@ import io.github.distributedlock.LockBackendException;
 import io.github.distributedlock.LockException;
 import io.github.distributedlock.LockHandle;
 import io.github.distributedlock.LockNotAcquiredException;
-import io.github.distributedlock.LockedCall;
 import io.github.distributedlock.OnLost;
 import io.github.distributedlock.internal.LossOutcome;
 import io.github.distributedlock.internal.Requests;
@@ -172,7 +171,7 @@ final class LockedSubscription implements CoreSubscriber<Object>, Subscription {
 		}
 	}
 
-	private void subscribe(LockedCall<@Nullable Object, Throwable> method) {
+	private void subscribe(ChainLocks.MethodCall method) {
 		if (this.state.get() == State.RUNNING) {
 			// The context is there already. But Reactor restores thread-locals where a
 			// context is written.
@@ -180,7 +179,7 @@ final class LockedSubscription implements CoreSubscriber<Object>, Subscription {
 		}
 	}
 
-	private Publisher<Object> call(LockedCall<@Nullable Object, Throwable> method) {
+	private Publisher<Object> call(ChainLocks.MethodCall method) {
 		try {
 			return this.type.toPublisher(
 					Objects.requireNonNull(method.call(), () -> this.invocation + ": the method has returned null"));
