@@ -38,7 +38,7 @@ final class Destination {
 	private static final List<? extends Class<?>> DRIVERS = Stream
 		.of("org.postgresql.PGConnection", "org.mariadb.jdbc.Connection", "com.mysql.cj.jdbc.JdbcConnection",
 				"org.h2.jdbc.JdbcConnection")
-		.map(Destination::load)
+		.map(Pool::load)
 		.filter(Objects::nonNull)
 		.toList();
 
@@ -90,15 +90,6 @@ final class Destination {
 	 * The place of the locks, and the statements that name its schema.
 	 */
 	private record Home(Place place, Statements statements) {
-	}
-
-	private static @Nullable Class<?> load(String name) {
-		try {
-			return Class.forName(name);
-		}
-		catch (ClassNotFoundException | LinkageError ex) {
-			return null;
-		}
 	}
 
 	/**

@@ -23,7 +23,7 @@ final class Pool {
 
 	private static final String JOINS_TRANSACTIONS = "org.springframework.jdbc.datasource.TransactionAwareDataSourceProxy";
 
-	private static final boolean HIKARI = isThere("com.zaxxer.hikari.HikariDataSource");
+	private static final boolean HIKARI = load("com.zaxxer.hikari.HikariDataSource") != null;
 
 	private final DataSource dataSource;
 
@@ -45,22 +45,25 @@ final class Pool {
 		this.timeout = timeout;
 	}
 
-	private static boolean isThere(String type) {
+	/**
+	 * Returns a class of a library that may be absent.
+	 */
+	static @Nullable Class<?> load(String type) {
 		try {
-			Class.forName(type);
-			return true;
+			return Class.forName(type);
 		}
 		catch (ClassNotFoundException | LinkageError ex) {
-			return false;
+			return null;
 		}
 	}
 
 	private static boolean joinsTransactions(DataSource dataSource) {
+		Class<?> proxy = load(JOINS_TRANSACTIONS);
 		try {
-			return dataSource.isWrapperFor(Class.forName(JOINS_TRANSACTIONS));
+			return proxy != null && dataSource.isWrapperFor(proxy);
 		}
-		catch (ClassNotFoundException | SQLException | RuntimeException | LinkageError ex) {
-			return false; // Without Spring, or of a driver that cannot say.
+		catch (SQLException | RuntimeException | LinkageError ex) {
+			return false; // The driver cannot say.
 		}
 	}
 
