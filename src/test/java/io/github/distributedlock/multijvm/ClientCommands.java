@@ -4,14 +4,11 @@ import java.util.List;
 import java.util.Locale;
 import java.util.Map;
 import java.util.Queue;
-import java.util.Set;
 import java.util.TreeMap;
 import java.util.concurrent.ConcurrentLinkedQueue;
-import java.util.regex.MatchResult;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 import java.util.stream.Collectors;
-import java.util.stream.Stream;
 
 import io.github.distributedlock.fixtures.RedisServers;
 import redis.clients.jedis.Jedis;
@@ -33,8 +30,6 @@ final class ClientCommands implements AutoCloseable {
 	 */
 	private static final Pattern LINE = Pattern.compile("\\S+ \\[\\d+ (?!lua\\b|\\?:0)\\S+] \"(\\w+)\".*",
 			Pattern.DOTALL);
-
-	private static final Pattern RESERVATION = Pattern.compile("reserved:[^\"]+");
 
 	private static final String MARK = "echo";
 
@@ -71,26 +66,15 @@ final class ClientCommands implements AutoCloseable {
 	}
 
 	/**
-	 * Counts what is sent while something runs.
-	 * @param action what to run
-	 * @return how often each command was sent, by its name in small letters
-	 */
-	Map<String, Long> during(Runnable action) {
-		return count(linesDuring(action).stream());
-	}
-
-	/**
 	 * Counts what is sent while something runs, without the pulse of a subscription,
 	 * which is due once a second whatever runs.
 	 * @param action what to run
 	 * @return how often each command was sent, by its name in small letters
 	 */
 	Map<String, Long> stepsDuring(Runnable action) {
-		return count(linesDuring(action).stream().filter((line) -> !line.contains("\"pulse: ")));
-	}
-
-	private static Map<String, Long> count(Stream<String> lines) {
-		return lines.map(LINE::matcher)
+		return linesDuring(action).stream()
+			.filter((line) -> !line.contains("\"pulse: "))
+			.map(LINE::matcher)
 			.filter(Matcher::matches)
 			.map((matcher) -> matcher.group(1).toLowerCase(Locale.ROOT))
 			.filter((command) -> !command.equals(MARK))
@@ -110,18 +94,6 @@ final class ClientCommands implements AutoCloseable {
 			.dropWhile((line) -> !line.contains(begin))
 			.takeWhile((line) -> !line.contains(end))
 			.toList();
-	}
-
-	/**
-	 * Whom the lock was kept for.
-	 * @param lines what the server ran
-	 * @return the values of the reservations
-	 */
-	static Set<String> reservationsIn(List<String> lines) {
-		return lines.stream()
-			.flatMap((line) -> RESERVATION.matcher(line).results())
-			.map(MatchResult::group)
-			.collect(Collectors.toSet());
 	}
 
 	// All that came before the mark is there when the mark is.

@@ -3,7 +3,6 @@ package io.github.distributedlock.multijvm;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
-import java.util.Map;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.stream.Stream;
@@ -21,7 +20,6 @@ import io.github.distributedlock.fixtures.RedisServers;
 import org.junit.jupiter.api.extension.RegisterExtension;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.Arguments;
-import org.junit.jupiter.params.provider.EnumSource;
 import org.junit.jupiter.params.provider.MethodSource;
 import redis.clients.jedis.Jedis;
 
@@ -64,25 +62,6 @@ class WithoutSignalsTests {
 				assertThat(waiter).succeedsWithin(PATIENCE);
 				assertThat(contend(one, other)).isEqualTo(2 * THREADS * CYCLES);
 			}
-		}
-	}
-
-	@ParameterizedTest
-	@EnumSource
-	void withNoneNothingIsSubscribedToNorPublished(Client client) {
-		try (RedisServers.Server server = RedisServers.start(RedisServers.EMBEDDED);
-				Jedis admin = server.admin();
-				RedisLockBackend backend = backend(client, server, Signals.NONE);
-				LockEngine one = LockEngine.builder(backend).build();
-				LockEngine other = LockEngine.builder(backend).build();
-				ClientCommands commands = new ClientCommands(server)) {
-			acquire(one).close(); // Tries first what the server allows.
-			admin.configResetStat();
-			Map<String, Long> sent = commands.during(() -> assertThat(contend(one, other)).isPositive());
-			assertThat(sent).as("what clients sent").containsKeys("set", "evalsha").doesNotContainKeys("subscribe");
-			assertThat(admin.info("commandstats")).as("what Redis ran, in scripts too")
-				.contains("cmdstat_evalsha")
-				.doesNotContain("cmdstat_subscribe", "cmdstat_publish", "cmdstat_zadd");
 		}
 	}
 
