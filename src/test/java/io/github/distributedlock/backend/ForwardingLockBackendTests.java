@@ -8,6 +8,7 @@ import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
 import java.util.Map;
+import java.util.Objects;
 import java.util.Set;
 import java.util.stream.IntStream;
 import java.util.stream.Stream;
@@ -21,12 +22,28 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.MethodSource;
 
+import static java.util.Map.entry;
 import static org.assertj.core.api.Assertions.assertThat;
 
 /**
  * Tests for {@link ForwardingLockBackend}.
  */
 class ForwardingLockBackendTests {
+
+	private static final Claim CLAIM = Claim.of("k", "a:1", "a", Duration.ofMinutes(1));
+
+	/**
+	 * Arguments and answers by their types. None of the answers is one that a default
+	 * method of {@link LockBackend} gives.
+	 */
+	private static final Map<Class<?>, Object> VALUES = Map.ofEntries(entry(boolean.class, true),
+			entry(int.class, 4_711), entry(Duration.class, Duration.ofDays(1)), entry(List.class, List.of(true, false)),
+			entry(Set.class, Set.of(LockFeature.FENCING)), entry(Map.class, Map.of("type", "delegate")),
+			entry(AcquireResult.class, AcquireResult.fenced(4_711)),
+			entry(HandOverResult.class, HandOverResult.of(true, AcquireResult.fenced(4_711))),
+			entry(LockStatus.class, LockStatus.of("k", List.of(), List.of())), entry(Listening.class, Listening.DEAF),
+			entry(Object.class, new Object()), entry(Claim.class, CLAIM), entry(Waiter.class, CLAIM.waiter()),
+			entry(LockRequest.class, LockRequest.of("asked")), entry(ReleaseListener.class, new Ear()));
 
 	private record Call(Method step, List<Object> arguments) {
 	}
@@ -44,7 +61,7 @@ class ForwardingLockBackendTests {
 	@ParameterizedTest
 	@MethodSource("steps")
 	void forwardsEachStepWithItsArgumentsAndItsAnswer(Method step) throws Exception {
-		Object answer = answer(step.getReturnType());
+		Object answer = VALUES.get(step.getReturnType());
 		List<Call> calls = new ArrayList<>();
 		LockBackend delegate = (LockBackend) Proxy.newProxyInstance(getClass().getClassLoader(),
 				new Class<?>[] { LockBackend.class }, (proxy, method, arguments) -> {
@@ -60,79 +77,8 @@ class ForwardingLockBackendTests {
 		assertThat(forwarded).isEqualTo(answer);
 	}
 
-	/**
-	 * No two of a step are equal, and none is what a default would be.
-	 */
 	private static Object argument(Class<?> type, int number) {
-		if (type == String.class) {
-			return "argument " + number;
-		}
-		if (type == boolean.class) {
-			return true;
-		}
-		if (type == Duration.class) {
-			return Duration.ofDays(1);
-		}
-		if (type == List.class) {
-			return List.of("one", "other");
-		}
-		if (type == Set.class) {
-			return Set.of("one");
-		}
-		if (type == Claim.class) {
-			return claim();
-		}
-		if (type == Waiter.class) {
-			return claim().waiter();
-		}
-		if (type == LockRequest.class) {
-			return LockRequest.of("asked");
-		}
-		if (type == ReleaseListener.class) {
-			return new Ear();
-		}
-		throw new IllegalArgumentException("No argument of " + type);
-	}
-
-	/**
-	 * None that a default of {@link LockBackend} would give.
-	 */
-	private static Object answer(Class<?> type) {
-		if (type == void.class) {
-			return null;
-		}
-		if (type == boolean.class) {
-			return true;
-		}
-		if (type == int.class) {
-			return 4_711;
-		}
-		if (type == Duration.class) {
-			return Duration.ofDays(1);
-		}
-		if (type == List.class) {
-			return List.of(true, false);
-		}
-		if (type == Set.class) {
-			return Set.of(LockFeature.FENCING);
-		}
-		if (type == Map.class) {
-			return Map.of("type", "delegate");
-		}
-		if (type == AcquireResult.class) {
-			return AcquireResult.fenced(4_711);
-		}
-		if (type == HandOverResult.class) {
-			return HandOverResult.of(true, AcquireResult.fenced(4_711));
-		}
-		if (type == LockStatus.class) {
-			return LockStatus.of("k", List.of(), List.of());
-		}
-		return (type == Listening.class) ? Listening.DEAF : new Object();
-	}
-
-	private static Claim claim() {
-		return Claim.of("k", "a:1", "a", Duration.ofMinutes(1));
+		return (type == String.class) ? "argument " + number : Objects.requireNonNull(VALUES.get(type), type.getName());
 	}
 
 }

@@ -186,7 +186,7 @@ public enum KeyRule {
 	RESERVED_ANEW,
 
 	/**
-	 * That holds for a waiter that is not fair, too.
+	 * Reserves the key anew for an oldest waiter that is not fair, too.
 	 */
 	RESERVED_ANEW_FOR_THE_UNFAIR,
 
@@ -208,7 +208,8 @@ public enum KeyRule {
 	TIME_BEGINS_ANEW,
 
 	/**
-	 * They are pardoned then, and not taken to be dead.
+	 * Waiters that were heard of at a time that is yet to come are pardoned, and not
+	 * taken to be dead.
 	 */
 	THE_FUTURE_IS_NO_SILENCE,
 
@@ -223,7 +224,7 @@ public enum KeyRule {
 	POLLS_ARE_HEARD,
 
 	/**
-	 * That somebody else was heard of says nothing of the oldest.
+	 * A sign of life of somebody else says nothing of the oldest.
 	 */
 	OLDEST_IS_JUDGED,
 

@@ -175,7 +175,7 @@ class DatabaseSettingsTests {
 		return Claim.of(key, instance + ":1", instance, LEASE);
 	}
 
-	private static void exclusive(JdbcLockBackend store, JdbcLockBackend other, String key) {
+	static void exclusive(JdbcLockBackend store, JdbcLockBackend other, String key) {
 		for (int time = 0; time < 2; time++) {
 			assertThat(store.acquire(claim(key, "a")).acquired()).as("a free key, %d", time).isTrue();
 			assertThat(store.acquire(claim(key, "a")).acquired()).as("again").isTrue();

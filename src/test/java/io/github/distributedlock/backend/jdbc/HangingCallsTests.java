@@ -1,7 +1,5 @@
 package io.github.distributedlock.backend.jdbc;
 
-import java.lang.reflect.InvocationTargetException;
-import java.lang.reflect.Proxy;
 import java.nio.file.Path;
 import java.sql.Connection;
 import java.sql.SQLException;
@@ -197,7 +195,7 @@ class HangingCallsTests {
 	}
 
 	/**
-	 * Those that hang remain so.
+	 * Calls that hang already stay so.
 	 */
 	@Test
 	void aPoolThatAnswersAgainIsFoundByAProbe() {
@@ -356,33 +354,15 @@ class HangingCallsTests {
 		}
 	}
 
-	private static DataSource refusing(HikariDataSource server, AtomicBoolean readOnly) {
-		return new DelegatingDataSource(new DriverManagerDataSource(server.getJdbcUrl())) {
-
-			@Override
-			public Connection getConnection() throws SQLException {
-				return refusing(super.getConnection(), readOnly);
-			}
-
-		};
-	}
-
 	/**
-	 * A connection that refuses to write for as long as it is said.
+	 * Returns connections that refuse to write for as long as they are told to.
 	 */
-	private static Connection refusing(Connection connection, AtomicBoolean readOnly) {
-		return (Connection) Proxy.newProxyInstance(HangingCallsTests.class.getClassLoader(),
-				new Class<?>[] { Connection.class }, (proxy, method, arguments) -> {
-					if (readOnly.get() && method.getName().equals("prepareStatement")) {
-						throw new SQLException("The database is read-only", "90097", 90097);
-					}
-					try {
-						return method.invoke(connection, arguments);
-					}
-					catch (InvocationTargetException ex) {
-						throw ex.getCause();
-					}
-				});
+	private static DataSource refusing(HikariDataSource server, AtomicBoolean readOnly) {
+		return Watched.connections(new DriverManagerDataSource(server.getJdbcUrl()), (method, arguments) -> {
+			if (readOnly.get() && method.equals("prepareStatement")) {
+				throw new SQLException("The database is read-only", "90097", 90097);
+			}
+		});
 	}
 
 }

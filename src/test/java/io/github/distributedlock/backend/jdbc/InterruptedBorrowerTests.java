@@ -1,7 +1,5 @@
 package io.github.distributedlock.backend.jdbc;
 
-import java.lang.reflect.InvocationTargetException;
-import java.lang.reflect.Proxy;
 import java.sql.Connection;
 import java.sql.SQLException;
 import java.time.Duration;
@@ -20,7 +18,6 @@ import org.awaitility.Awaitility;
 import org.h2.jdbcx.JdbcDataSource;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.RegisterExtension;
-import org.springframework.jdbc.datasource.DelegatingDataSource;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
@@ -86,39 +83,17 @@ class InterruptedBorrowerTests {
 		return thread.getState() == Thread.State.TIMED_WAITING;
 	}
 
-	private static DataSource keepingTime(DataSource driver) {
-		return new DelegatingDataSource(driver) {
-
-			@Override
-			public Connection getConnection() throws SQLException {
-				return keepingTime(super.getConnection());
-			}
-
-		};
-	}
-
 	/**
-	 * H2's driver forgets the network time-out that it is given.
+	 * Returns connections that keep the network time-out, which H2's driver forgets.
 	 */
-	private static Connection keepingTime(Connection connection) {
+	private static DataSource keepingTime(DataSource driver) {
 		AtomicInteger timeout = new AtomicInteger();
-		return (Connection) Proxy.newProxyInstance(Connection.class.getClassLoader(),
-				new Class<?>[] { Connection.class }, (proxy, method, arguments) -> {
-					switch (method.getName()) {
-						case "setNetworkTimeout":
-							timeout.set((int) arguments[1]);
-							return null;
-						case "getNetworkTimeout":
-							return timeout.get();
-						default:
-							try {
-								return method.invoke(connection, arguments);
-							}
-							catch (InvocationTargetException ex) {
-								throw ex.getCause();
-							}
-					}
-				});
+		return Watched.connections(driver, (connection, method, arguments) -> {
+			if (method.equals("setNetworkTimeout")) {
+				timeout.set((int) arguments[1]);
+			}
+			return method.equals("getNetworkTimeout") ? timeout.get() : null;
+		});
 	}
 
 }

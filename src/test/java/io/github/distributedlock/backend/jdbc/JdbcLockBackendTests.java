@@ -1,6 +1,5 @@
 package io.github.distributedlock.backend.jdbc;
 
-import java.lang.reflect.InvocationTargetException;
 import java.lang.reflect.Proxy;
 import java.sql.Connection;
 import java.sql.DatabaseMetaData;
@@ -425,14 +424,7 @@ class JdbcLockBackendTests {
 		this.database.execute(Platform.H2.schema(table));
 		try (JdbcLockBackend store = new JdbcLockBackend(this.pool, Patient.SETTINGS.table(table))) {
 			store.check();
-			for (int i = 0; i < 2; i++) {
-				assertThat(store.acquire(claim("k", "a")).acquired()).isTrue();
-				assertThat(store.acquireOrRegister(claim("k", "b")).acquired()).isFalse();
-				assertThat(store.release("k", "a:1")).isTrue();
-				assertThat(store.acquireOrRegister(claim("k", "b")).acquired()).isTrue();
-				assertThat(store.renew(List.of(Renewal.of(claim("k", "b"))))).containsExactly(true);
-				assertThat(store.release("k", "b:1")).isTrue();
-			}
+			DatabaseSettingsTests.exclusive(store, store, "k");
 		}
 	}
 
@@ -563,40 +555,20 @@ class JdbcLockBackendTests {
 	 * Connections of the database, one of which ends after a change was carried out.
 	 */
 	private DataSource losing(AtomicBoolean once) {
-		return new DelegatingDataSource(this.pool) {
-
-			@Override
-			public Connection getConnection() throws SQLException {
-				Connection connection = super.getConnection();
-				return wrap(Connection.class, connection, (method, result) -> method.equals("prepareStatement")
-						? wrap(PreparedStatement.class, result, (name, count) -> {
-							if (name.equals("execute") && once.getAndSet(false)) {
-								connection.abort(Runnable::run);
-								throw new SQLNonTransientConnectionException("The connection was cut", "08006");
-							}
-							return count;
-						}) : result);
+		return Watched.connections(this.pool, (connection, method, arguments) -> {
+			if (!method.equals("prepareStatement")) {
+				return null;
 			}
-
-		};
-	}
-
-	private interface Answer {
-
-		Object of(String method, Object result) throws SQLException;
-
-	}
-
-	private static <T> T wrap(Class<T> type, Object target, Answer answer) {
-		return type
-			.cast(Proxy.newProxyInstance(type.getClassLoader(), new Class<?>[] { type }, (proxy, method, arguments) -> {
-				try {
-					return answer.of(method.getName(), method.invoke(target, arguments));
+			PreparedStatement statement = connection.prepareStatement((String) arguments[0]);
+			return Watched.object(PreparedStatement.class, statement, (step, values) -> {
+				if (step.equals("execute") && once.getAndSet(false)) {
+					statement.execute();
+					connection.abort(Runnable::run);
+					throw new SQLNonTransientConnectionException("The connection was cut", "08006");
 				}
-				catch (InvocationTargetException ex) {
-					throw ex.getCause();
-				}
-			}));
+				return null;
+			});
+		});
 	}
 
 	// Failures

@@ -1,8 +1,5 @@
 package io.github.distributedlock.backend.jdbc;
 
-import java.lang.reflect.InvocationTargetException;
-import java.lang.reflect.Method;
-import java.lang.reflect.Proxy;
 import java.sql.Connection;
 import java.sql.PreparedStatement;
 import java.sql.SQLException;
@@ -294,8 +291,8 @@ class KeyStateInPostgresTests {
 	 * these but for notifications, which are collected.
 	 */
 	private Connection watched(Connection connection) {
-		return proxy(Connection.class, connection, (method, arguments) -> {
-			if (!method.getName().equals("prepareStatement")) {
+		return Watched.object(Connection.class, connection, (method, arguments) -> {
+			if (!method.equals("prepareStatement")) {
 				return null;
 			}
 			String statement = this.mistake.apply((String) arguments[0])
@@ -305,32 +302,13 @@ class KeyStateInPostgresTests {
 				this.ran++;
 				return prepared;
 			}
-			return proxy(PreparedStatement.class, prepared, (set, values) -> {
-				if (set.getName().equals("setObject") && values[0].equals(2)) {
+			return Watched.object(PreparedStatement.class, prepared, (set, values) -> {
+				if (set.equals("setObject") && values[0].equals(2)) {
 					this.notified.add((String) values[1]);
 				}
 				return null;
 			});
 		});
-	}
-
-	private interface Call {
-
-		Object instead(Method method, Object[] arguments) throws SQLException;
-
-	}
-
-	private static <T> T proxy(Class<T> type, T target, Call call) {
-		return type
-			.cast(Proxy.newProxyInstance(type.getClassLoader(), new Class<?>[] { type }, (proxy, method, arguments) -> {
-				Object instead = call.instead(method, arguments);
-				try {
-					return (instead != null) ? instead : method.invoke(target, arguments);
-				}
-				catch (InvocationTargetException ex) {
-					throw ex.getCause();
-				}
-			}));
 	}
 
 	private final class Unsupervised implements Session.Supervisor {

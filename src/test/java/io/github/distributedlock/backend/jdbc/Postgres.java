@@ -26,7 +26,7 @@ public final class Postgres implements AutoCloseable {
 
 	/**
 	 * Returns the server that the tests of this JVM share, each with tables of its own.
-	 * It starts at first use, ends with the JVM, and need not survive a crash.
+	 * The server starts at first use, ends with the JVM, and need not survive a crash.
 	 */
 	public static EmbeddedPostgres shared() {
 		return Shared.POSTGRES.server;
@@ -136,7 +136,7 @@ public final class Postgres implements AutoCloseable {
 			.redirectOutput(ProcessBuilder.Redirect.DISCARD);
 		AtomicReference<Process> started = new AtomicReference<>();
 		Awaitility.await().ignoreExceptions().until(() -> {
-			// It refuses to start while one of the others has not ended.
+			// The server refuses to start while one of the others has not ended.
 			if (started.get() == null || !started.get().isAlive()) {
 				started.set(server.start());
 			}

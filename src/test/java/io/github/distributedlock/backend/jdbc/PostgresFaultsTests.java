@@ -53,13 +53,15 @@ import static org.assertj.core.api.Assertions.assertThat;
 /**
  * What a table of PostgreSQL promises while something breaks: no two hold a key at the
  * same time, everybody gets it in the end, and no lock is left. JVMs that are killed or
- * stopped are in {@link PostgresJvmsTests}; that a JVM's clock is never asked is in
+ * stopped are in {@code RandomFaultsTests}; that a JVM's clock is never asked is in
  * {@link JdbcLockBackendTests}.
  */
 @Tag("faults")
 class PostgresFaultsTests {
 
 	private static final Duration LEASE = Duration.ofMinutes(10);
+
+	private static final Duration SHORT_LEASE = Duration.ofSeconds(3);
 
 	/** Longer than a server takes to start again. */
 	private static final Duration LONG_LEASE = Duration.ofSeconds(10);
@@ -137,7 +139,7 @@ class PostgresFaultsTests {
 	void aReleaseThatAKilledServerForgetsKeepsTheKeyUntilTheLeaseEnds() {
 		loseWhatDoesNotWaitForTheDisk();
 		try (JdbcLockBackend store = backend(this.pool)) {
-			Claim first = Claim.of("k", "a:1", "a", PostgresJvm.LEASE).fenced(true);
+			Claim first = Claim.of("k", "a:1", "a", SHORT_LEASE).fenced(true);
 			long token = 0;
 			long end;
 			do {
@@ -340,7 +342,7 @@ class PostgresFaultsTests {
 
 	private static void contend(DataSource connections, int each, History history, AtomicInteger rounds) {
 		try (JdbcLockBackend store = backend(connections);
-				LockEngine engine = LockEngine.builder(store).watchdogTimeout(PostgresJvm.LEASE).build()) {
+				LockEngine engine = LockEngine.builder(store).watchdogTimeout(SHORT_LEASE).build()) {
 			for (int done = 0; done < each;) {
 				try (LockHandle handle = engine.acquire(LockRequest.of("k").waitTime(Patience.PATIENCE))) {
 					history.acquired(handle).end();

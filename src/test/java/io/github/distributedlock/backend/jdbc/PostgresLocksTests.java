@@ -1,12 +1,9 @@
 package io.github.distributedlock.backend.jdbc;
 
-import java.lang.reflect.InvocationTargetException;
-import java.lang.reflect.Proxy;
 import java.sql.Connection;
 import java.sql.SQLException;
 import java.sql.SQLTransientConnectionException;
 import java.time.Duration;
-import java.time.Instant;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
@@ -16,8 +13,6 @@ import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicInteger;
-import java.util.function.Consumer;
-import java.util.regex.Pattern;
 import java.util.stream.IntStream;
 import java.util.stream.Stream;
 
@@ -37,7 +32,6 @@ import io.github.distributedlock.backend.AcquireResult;
 import io.github.distributedlock.backend.Claim;
 import io.github.distributedlock.backend.Holder;
 import io.github.distributedlock.backend.LockBackend.Listening;
-import io.github.distributedlock.backend.LockBackend.Renewal;
 import io.github.distributedlock.backend.ReleaseListener;
 import io.github.distributedlock.backend.ReleaseNotification;
 import io.github.distributedlock.engine.LockEngine;
@@ -52,6 +46,7 @@ import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.RegisterExtension;
 import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.ValueSource;
 import org.slf4j.LoggerFactory;
 
@@ -98,41 +93,6 @@ class PostgresLocksTests {
 		JdbcLockBackend backend = new JdbcLockBackend(connections, Patient.SETTINGS);
 		backend.check();
 		return backend;
-	}
-
-	@Test
-	void acquiresAKeyWhoseRowWasDeletedSinceItsLastUse() {
-		try (JdbcLockBackend store = backend(pool)) {
-			hold(store, "k", "a");
-			assertThat(store.release("k", "a:1")).isTrue();
-			this.database.update("delete from distributed_lock where lock_key = 'k'");
-			hold(store, "k", "a");
-			assertThat(this.database.queryForList("select holders from distributed_lock where lock_key = 'k'",
-					String.class))
-				.containsExactly("exclusive held by a:1");
-		}
-	}
-
-	/**
-	 * A release guesses from the one before whether others wait for the key.
-	 */
-	@Test
-	void grantsAKeyOnlyToThoseWhoWait() {
-		Ear ear = new Ear();
-		try (JdbcLockBackend store = backend(pool); Listening listening = store.listen("b", ear)) {
-			for (int round = 1; round <= 3; round++) {
-				hold(store, "k", "a");
-				store.acquireOrRegister(Claim.of("k", "b:" + round, "b", LEASE).number(1));
-				assertThat(store.release("k", "a:1")).isTrue();
-				assertThat(store.inspect("k").holders()).extracting(LockStatus.Holder::owner)
-					.containsExactly("b:" + round);
-				assertThat(store.release("k", "b:" + round)).isTrue();
-				assertThat(store.inspect("k").isFree()).isTrue();
-				hold(store, "k", "a");
-				assertThat(store.release("k", "a:1")).isTrue();
-				assertThat(store.inspect("k").isFree()).isTrue();
-			}
-		}
 	}
 
 	/**
@@ -345,26 +305,6 @@ class PostgresLocksTests {
 		}
 	}
 
-	@Test
-	void aWaiterThatHasNotPolledLatelyIsNotGrantedTheKey() {
-		try (JdbcLockBackend store = backend(pool)) {
-			Ear ear = new Ear();
-			store.listen("b", ear);
-			hold(store, "k", "a");
-			store.acquireOrRegister(claim("k", "b").number(1));
-			String waiters = this.database.queryForObject("select waiters from distributed_lock where lock_key = 'k'",
-					String.class);
-			this.database.update("update distributed_lock set waiters = ? where lock_key = 'k'",
-					Pattern.compile("\\S+Z")
-						.matcher(waiters)
-						.replaceAll((time) -> Instant.parse(time.group()).minusSeconds(3).toString()));
-			store.release("k", "a:1");
-			ear.awaitWake("k");
-			assertThat(ear.owners()).isEmpty();
-			assertThat(store.acquireOrRegister(claim("k", "b")).acquired()).as("reserved").isTrue();
-		}
-	}
-
 	// Notifications
 
 	@Test
@@ -433,7 +373,7 @@ class PostgresLocksTests {
 
 	@Test
 	void aReleaseIsCarriedOutThoughItsNotificationIsRefused() {
-		DataSource refusing = wrapped((method, arguments) -> {
+		DataSource refusing = Watched.connections(pool, (method, arguments) -> {
 			if (method.equals("prepareStatement") && arguments[0].toString().contains("pg_notify")) {
 				throw new SQLException("too many notifications in the NOTIFY queue", "54000");
 			}
@@ -454,7 +394,7 @@ class PostgresLocksTests {
 	@ValueSource(strings = { "a:1", "a:1~" })
 	void onlyAKeyThatIsRecalledCostsAStatementMore(String owner) {
 		List<String> statements = new CopyOnWriteArrayList<>();
-		DataSource watched = wrapped((method, arguments) -> {
+		DataSource watched = Watched.connections(pool, (method, arguments) -> {
 			if (method.equals("prepareStatement")) {
 				statements.add(arguments[0].toString());
 			}
@@ -479,7 +419,7 @@ class PostgresLocksTests {
 	@Test
 	void anInstanceThatCannotWakeTheListenerPolls() {
 		AtomicBoolean refuses = new AtomicBoolean();
-		DataSource refusing = wrapped((method, arguments) -> {
+		DataSource refusing = Watched.connections(pool, (method, arguments) -> {
 			if (method.equals("prepareStatement") && arguments[0].toString().contains("*/ notify") && refuses.get()) {
 				throw new SQLException("too many notifications in the NOTIFY queue", "54000");
 			}
@@ -496,35 +436,18 @@ class PostgresLocksTests {
 		}
 	}
 
-	@Test
-	void notificationsThatAreRefusedFromTheStartLetRequestsPoll() {
+	@ParameterizedTest
+	@CsvSource({ "notify, 54000", "listen, 42501" })
+	void refusedNotificationsLetRequestsPoll(String refused, String code) {
 		AtomicInteger ended = new AtomicInteger();
-		DataSource refusing = wrapped((method, arguments) -> {
+		DataSource refusing = Watched.connections(pool, (method, arguments) -> {
 			if (method.equals("abort")) {
 				ended.incrementAndGet();
 			}
-			if (method.equals("prepareStatement") && arguments[0].toString().contains("*/ notify")) {
-				throw new SQLException("too many notifications in the NOTIFY queue", "54000");
+			if (method.equals("prepareStatement") && arguments[0].toString().contains("*/ " + refused)) {
+				throw new SQLException("refused by the test", code);
 			}
 		});
-		assertPolls(refusing, ended);
-	}
-
-	@Test
-	void aRefusalToListenEndsNoConnection() {
-		AtomicInteger ended = new AtomicInteger();
-		DataSource refusing = wrapped((method, arguments) -> {
-			if (method.equals("abort")) {
-				ended.incrementAndGet();
-			}
-			if (method.equals("prepareStatement") && arguments[0].toString().contains("*/ listen")) {
-				throw new SQLException("LISTEN is not allowed", "42501");
-			}
-		});
-		assertPolls(refusing, ended);
-	}
-
-	private void assertPolls(DataSource refusing, AtomicInteger ended) {
 		try (JdbcLockBackend store = backend(refusing)) {
 			hold(store, "k", "a");
 			Listening listening = store.listen("b", new Ear());
@@ -546,7 +469,7 @@ class PostgresLocksTests {
 	@Test
 	void noConnectionThatListensIsLentToOthers() {
 		CountDownLatch ended = new CountDownLatch(1);
-		DataSource watched = watched((method) -> {
+		DataSource watched = Watched.connections(pool, (method, arguments) -> {
 			if (method.equals("abort")) {
 				ended.countDown();
 			}
@@ -574,7 +497,7 @@ class PostgresLocksTests {
 
 	@Test
 	void waitersPollWithoutDelayWhereTheDriverIsHidden() {
-		DataSource hidden = watched((method) -> {
+		DataSource hidden = Watched.connections(pool, (method, arguments) -> {
 			if (method.equals("unwrap")) {
 				throw new NoClassDefFoundError("org/postgresql/PGConnection");
 			}
@@ -589,40 +512,6 @@ class PostgresLocksTests {
 			assertThat(listening.isKnown()).isTrue();
 			assertThat(listening.hears()).isFalse();
 		}
-	}
-
-	/**
-	 * Connections of the pool, whose methods something watches.
-	 */
-	private static DataSource watched(Consumer<String> watch) {
-		return wrapped((method, arguments) -> watch.accept(method));
-	}
-
-	private interface Watch {
-
-		void call(String method, Object[] arguments) throws SQLException;
-
-	}
-
-	private static DataSource wrapped(Watch watch) {
-		return new DelegatingDataSource(pool) {
-
-			@Override
-			public Connection getConnection() throws SQLException {
-				Connection connection = super.getConnection();
-				return (Connection) Proxy.newProxyInstance(getClass().getClassLoader(),
-						new Class<?>[] { Connection.class }, (proxy, method, arguments) -> {
-							watch.call(method.getName(), arguments);
-							try {
-								return method.invoke(connection, arguments);
-							}
-							catch (InvocationTargetException ex) {
-								throw ex.getCause();
-							}
-						});
-			}
-
-		};
 	}
 
 	@Test
@@ -690,14 +579,7 @@ class PostgresLocksTests {
 		this.database.execute(Platform.POSTGRESQL.schema(table));
 		try (JdbcLockBackend store = new JdbcLockBackend(pool, Patient.SETTINGS.table(table))) {
 			store.check();
-			for (int i = 0; i < 2; i++) {
-				assertThat(store.acquire(claim("k", "a")).acquired()).isTrue();
-				assertThat(store.acquireOrRegister(claim("k", "b")).acquired()).isFalse();
-				assertThat(store.release("k", "a:1")).isTrue();
-				assertThat(store.acquireOrRegister(claim("k", "b")).acquired()).isTrue();
-				assertThat(store.renew(List.of(Renewal.of(claim("k", "b"))))).containsExactly(true);
-				assertThat(store.release("k", "b:1")).isTrue();
-			}
+			DatabaseSettingsTests.exclusive(store, store, "k");
 		}
 	}
 

@@ -1,10 +1,7 @@
 package io.github.distributedlock.backend.jdbc;
 
 import java.lang.reflect.Field;
-import java.lang.reflect.InvocationTargetException;
-import java.lang.reflect.Method;
 import java.lang.reflect.Modifier;
-import java.lang.reflect.Proxy;
 import java.sql.Connection;
 import java.sql.PreparedStatement;
 import java.sql.ResultSet;
@@ -174,24 +171,24 @@ final class TableReads extends DelegatingDataSource {
 	@Override
 	public Connection getConnection() throws SQLException {
 		Connection connection = super.getConnection();
-		return proxy(Connection.class, connection, (method, arguments) -> {
-			Object result = call(connection, method, arguments);
-			return (result instanceof PreparedStatement statement)
-					? explained(connection, statement, TAG.matcher(arguments[0].toString()).replaceFirst("")) : result;
-		});
+		return Watched.object(Connection.class, connection,
+				(method, arguments) -> method.equals("prepareStatement")
+						? explained(connection, connection.prepareStatement((String) arguments[0]),
+								TAG.matcher((String) arguments[0]).replaceFirst(""))
+						: null);
 	}
 
 	private PreparedStatement explained(Connection connection, PreparedStatement statement, String sql) {
 		Map<Integer, Object> values = new TreeMap<>();
-		return proxy(PreparedStatement.class, statement, (method, arguments) -> {
-			if (method.getName().equals("setObject")) {
+		return Watched.object(PreparedStatement.class, statement, (method, arguments) -> {
+			if (method.equals("setObject")) {
 				values.put((Integer) arguments[0], arguments[1]);
 			}
-			else if (method.getName().startsWith("execute") && sql.contains("distributed_lock ")
-					&& !sql.startsWith("show") && !sql.startsWith("explain")) {
+			else if (method.startsWith("execute") && sql.contains("distributed_lock ") && !sql.startsWith("show")
+					&& !sql.startsWith("explain")) {
 				explain(connection, sql, values);
 			}
-			return call(statement, method, arguments);
+			return null;
 		});
 	}
 
@@ -250,26 +247,6 @@ final class TableReads extends DelegatingDataSource {
 
 	private static String unqualified(String sql) {
 		return sql.replaceAll("\\S+\\.distributed_lock", "distributed_lock");
-	}
-
-	private interface Call {
-
-		Object of(Method method, Object[] arguments) throws Throwable;
-
-	}
-
-	private static <T> T proxy(Class<T> type, T target, Call call) {
-		return type.cast(Proxy.newProxyInstance(type.getClassLoader(), new Class<?>[] { type },
-				(proxy, method, arguments) -> call.of(method, arguments)));
-	}
-
-	private static Object call(Object target, Method method, Object[] arguments) throws Throwable {
-		try {
-			return method.invoke(target, arguments);
-		}
-		catch (InvocationTargetException ex) {
-			throw ex.getCause();
-		}
 	}
 
 }

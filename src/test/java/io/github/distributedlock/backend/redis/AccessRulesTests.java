@@ -179,7 +179,7 @@ class AccessRulesTests {
 			waiting = CompletableFuture.supplyAsync(() -> other.acquire(patient), THREADS);
 			await().until(() -> admin.exists("lock-waiters:{k}"));
 		}
-		// It is another thread's, so it could not be given back by a try statement.
+		// The lock is another thread's: a try statement could not give it back.
 		Patience.get(waiting, "the lock").close();
 		assertThat(admin.exists("lock:{k}", "lock-waiters:{k}", "lock-alive:{k}")).isZero();
 	}

@@ -90,7 +90,7 @@ class AtomicitySelectionTests {
 			.containsOnlyOnce(" now, and no longer by lua, on ");
 	}
 
-	// Those that have begun since then.
+	// Counts a second that has begun.
 	private static long seconds(long begin) {
 		return 1 + Duration.ofNanos(System.nanoTime() - begin).toSeconds();
 	}

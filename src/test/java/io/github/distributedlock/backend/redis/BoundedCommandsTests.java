@@ -86,6 +86,9 @@ class BoundedCommandsTests {
 		this.backend = backend(client.connectTo(this.redis.port()), TIMEOUT);
 		this.redis.server().stop();
 		assertThatExceptionOfType(LockBackendException.class).isThrownBy(() -> this.backend.acquire(claim("k")))
+			.withMessageContaining("Redis could not acquire lock 'k'")
+			.withMessageContaining("check that the server can be reached")
+			.satisfies((ex) -> assertThat(ex.isRetryable()).as("retryable").isTrue())
 			.satisfies((ex) -> assertThat(ex.isWithoutEffect()).as("certainly without effect: %s", ex).isTrue());
 		this.redis.server().start();
 		await().ignoreException(LockBackendException.class).until(() -> this.backend.acquire(claim("k")).acquired());

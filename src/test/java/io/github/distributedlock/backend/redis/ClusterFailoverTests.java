@@ -16,12 +16,9 @@ import io.github.distributedlock.fixtures.Client;
 import io.github.distributedlock.fixtures.OwnThreads;
 import io.github.distributedlock.fixtures.Patience;
 import io.github.distributedlock.fixtures.RedisCluster;
-import io.github.distributedlock.fixtures.RedisServers;
 import io.github.distributedlock.fixtures.RedisServers.Server;
 import io.github.distributedlock.fixtures.Variant;
-import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.AfterEach;
-import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.extension.RegisterExtension;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -44,7 +41,9 @@ class ClusterFailoverTests {
 
 	private static final Duration PATIENCE = Patience.PATIENCE;
 
-	private static RedisCluster cluster;
+	@RegisterExtension
+	static final RedisCluster cluster = RedisCluster.start(Variant.SERVER, Access.OPEN, 3, 1,
+			"cluster-node-timeout 1500");
 
 	private final List<LockEvent> losses = new CopyOnWriteArrayList<>();
 
@@ -53,16 +52,6 @@ class ClusterFailoverTests {
 	private LockEngine here;
 
 	private LockEngine there;
-
-	@BeforeAll
-	static void startCluster() {
-		cluster = RedisCluster.start(Variant.SERVER, Access.OPEN, 3, 1, "cluster-node-timeout 1500");
-	}
-
-	@AfterAll
-	static void stopCluster() {
-		cluster.close();
-	}
 
 	@AfterEach
 	void close() {

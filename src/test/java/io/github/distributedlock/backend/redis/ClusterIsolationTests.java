@@ -24,10 +24,9 @@ import io.github.distributedlock.fixtures.Client;
 import io.github.distributedlock.fixtures.Patience;
 import io.github.distributedlock.fixtures.RedisCluster;
 import io.github.distributedlock.fixtures.Variant;
-import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.AfterEach;
-import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Tag;
+import org.junit.jupiter.api.extension.RegisterExtension;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.EnumSource;
@@ -51,7 +50,8 @@ class ClusterIsolationTests {
 
 	private static final int STALLED = 0;
 
-	private static RedisCluster cluster;
+	@RegisterExtension
+	static final RedisCluster cluster = RedisCluster.start(Variant.SERVER, 3);
 
 	private final Queue<String> lost = new ConcurrentLinkedQueue<>();
 
@@ -62,16 +62,6 @@ class ClusterIsolationTests {
 	private RedisLockBackend backend;
 
 	private LockEngine engine;
-
-	@BeforeAll
-	static void startCluster() {
-		cluster = RedisCluster.start(Variant.SERVER, 3);
-	}
-
-	@AfterAll
-	static void stopCluster() {
-		cluster.close();
-	}
 
 	@AfterEach
 	void close() {
@@ -146,7 +136,7 @@ class ClusterIsolationTests {
 	}
 
 	/**
-	 * They are many more than the engine has threads that ask.
+	 * The requests are many more than the engine has threads that ask.
 	 */
 	@ParameterizedTest
 	@EnumSource

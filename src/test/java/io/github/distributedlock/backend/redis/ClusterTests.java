@@ -6,8 +6,6 @@ import java.util.HashSet;
 import java.util.List;
 import java.util.Set;
 import java.util.UUID;
-import java.util.concurrent.CompletableFuture;
-import java.util.concurrent.TimeUnit;
 import java.util.stream.Stream;
 
 import io.github.distributedlock.LockBackendException;
@@ -21,9 +19,7 @@ import io.github.distributedlock.fixtures.OwnThreads;
 import io.github.distributedlock.fixtures.Patience;
 import io.github.distributedlock.fixtures.RedisCluster;
 import io.github.distributedlock.fixtures.RedisServers;
-import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.AfterEach;
-import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.extension.RegisterExtension;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -45,19 +41,10 @@ class ClusterTests {
 
 	private static final Duration LEASE = Duration.ofSeconds(30);
 
-	private static RedisCluster cluster;
+	@RegisterExtension
+	static final RedisCluster cluster = RedisCluster.start(RedisServers.EMBEDDED, 3);
 
 	private RedisLockBackend backend;
-
-	@BeforeAll
-	static void startCluster() {
-		cluster = RedisCluster.start(RedisServers.EMBEDDED, 3);
-	}
-
-	@AfterAll
-	static void stopCluster() {
-		cluster.close();
-	}
 
 	@AfterEach
 	void close() {
@@ -65,26 +52,6 @@ class ClusterTests {
 			this.backend.close();
 		}
 		cluster.awaitComplete();
-	}
-
-	@ParameterizedTest
-	@EnumSource
-	void aLockGoesFromOneJvmToAnother(Client client) throws Exception {
-		open(client);
-		try (RedisLockBackend there = new RedisLockBackend(client.connectTo(cluster));
-				LockEngine a = LockEngine.builder(this.backend).build();
-				LockEngine b = LockEngine.builder(there).build()) {
-			String key = UUID.randomUUID().toString();
-			LockHandle handle = a.acquire(key);
-			assertThat(b.tryAcquire(key)).as("busy").isEmpty();
-			CompletableFuture<Void> waiter = CompletableFuture
-				.runAsync(() -> b.acquire(LockRequest.of(key).waitTime(LEASE)).close(), this.threads);
-			await().until(() -> registered(key));
-			assertThat(waiter).isNotDone();
-			handle.close();
-			waiter.get(LEASE.toSeconds(), TimeUnit.SECONDS);
-			assertThat(a.tryAcquire(key)).as("free again").hasValueSatisfying(LockHandle::close);
-		}
 	}
 
 	@ParameterizedTest
@@ -248,12 +215,6 @@ class ClusterTests {
 	private void open(Client client, Duration timeout) {
 		this.backend = new RedisLockBackend(client.connectTo(cluster),
 				RedisLockSettings.defaults().commandTimeout(timeout));
-	}
-
-	private static boolean registered(String key) {
-		try (Jedis master = cluster.masterOf(name(key)).admin()) {
-			return master.zcard("lock-waiters:{" + key + "}") > 0;
-		}
 	}
 
 	private static Claim claim() {

@@ -3,7 +3,6 @@ package io.github.distributedlock.backend.redis;
 import java.time.Duration;
 import java.util.concurrent.atomic.AtomicInteger;
 
-import io.github.distributedlock.LockBackendException;
 import io.github.distributedlock.backend.Claim;
 import io.github.distributedlock.fixtures.Client;
 import io.github.distributedlock.fixtures.TestRedis;
@@ -12,7 +11,6 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 
 import static org.assertj.core.api.Assertions.assertThat;
-import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 
 /**
  * Where the fencing tokens of {@link RedisLockBackend} come from.
@@ -60,18 +58,6 @@ class FencingTokenTests {
 		redis.admin().set(FENCE, String.valueOf(ahead));
 		assertThat(nextToken()).isEqualTo(ahead + 1);
 		assertThat(nextToken()).isEqualTo(ahead + 2);
-	}
-
-	@ParameterizedTest
-	@EnumSource
-	void aForeignTypeInItsPlaceIsAnErrorAndLeavesTheLockFree(Client client) {
-		open(client);
-		redis.admin().rpush(FENCE, "something else");
-		assertThatExceptionOfType(LockBackendException.class).isThrownBy(this::nextToken)
-			.withMessageContaining("WRONGTYPE")
-			.withMessageContaining(FENCE)
-			.satisfies((ex) -> assertThat(ex.isWithoutEffect()).as("nothing was carried out").isTrue());
-		assertThat(redis.admin().exists("lock:{k}")).as("locked by nobody who knows").isFalse();
 	}
 
 	private long nextToken() {

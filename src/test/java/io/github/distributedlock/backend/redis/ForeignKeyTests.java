@@ -130,6 +130,8 @@ class ForeignKeyTests {
 		assertThatExceptionOfType(LockBackendException.class).isThrownBy(() -> this.backend.acquire(fenced("b")))
 			.withMessageContainingAll("lock 'k' (Redis key '", name("-fence"))
 			.withMessageContaining("remove or rename it, or choose another key prefix");
+		this.backend.release("k", fenced("b").owner());
+		assertThat(this.admin.exists(name(""))).as("still locked").isFalse();
 	}
 
 	/**

@@ -5,6 +5,7 @@ import java.util.List;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.stream.Stream;
 
+import io.github.distributedlock.LockBackendException;
 import io.github.distributedlock.backend.Claim;
 import io.github.distributedlock.fixtures.Client;
 import io.github.distributedlock.fixtures.TestRedis;
@@ -17,6 +18,7 @@ import org.junit.jupiter.params.provider.CsvSource;
 import redis.clients.jedis.Jedis;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 
 /**
  * What is kept in Redis of what is to be granted, and to whom it is not.
@@ -63,7 +65,7 @@ class GrantsInRedisTests {
 
 	/**
 	 * Engines of the version whose grants had the full lease grant what this one claims.
-	 * Those of the version that undoes a grant which reached nobody repeat the zero
+	 * Engines of the version that undoes a grant which reached nobody repeat the zero
 	 * before the number in their messages.
 	 */
 	@Test
@@ -85,50 +87,6 @@ class GrantsInRedisTests {
 		assertThat(this.ear.last().number()).as("by this version").isEqualTo(1);
 	}
 
-	@Test
-	void whatNobodyHearsIsGrantedToTheNext() {
-		REDIS.inTime(() -> {
-			Claim holder = held("a");
-			waits("deaf");
-			Claim next = waits("b");
-			this.backend.release("k", holder.owner());
-			assertThat(admin().get(LOCK)).isEqualTo(next.owner());
-			this.ear.awaitGrant(next);
-		});
-	}
-
-	@Test
-	void whatNobodyHearsIsFreeIfNobodyIsNext() {
-		Claim holder = held("a");
-		waits("deaf");
-		this.backend.release("k", holder.owner());
-		assertThat(admin().keys("*")).isEmpty();
-	}
-
-	@Test
-	void aTicketThatDoesNotHearKeepsItsPlace() {
-		REDIS.inTime(() -> {
-			Claim holder = held("a");
-			Claim ticket = waits(claim("deaf").fair(true));
-			waits("b");
-			this.backend.release("k", holder.owner());
-			assertThat(admin().get(LOCK)).isEqualTo("reserved:" + ticket.owner());
-			assertThat(this.backend.acquireOrRegister(ticket).acquired()).isTrue();
-		});
-	}
-
-	@Test
-	void whoHasNotAskedLatelyGetsAReservation() {
-		REDIS.inTime(() -> {
-			Claim holder = held("a");
-			Claim next = waits("b");
-			pass(next, 900);
-			this.backend.release("k", holder.owner());
-			assertThat(admin().get(LOCK)).isEqualTo("reserved:b");
-			assertThat(this.backend.acquireOrRegister(next).acquired()).isTrue();
-		});
-	}
-
 	/** On a busy machine it may have been silent for longer at the release. */
 	@Test
 	void whoPollsLateByAPauseOfACollectorKeepsItsPlace() {
@@ -142,19 +100,6 @@ class GrantsInRedisTests {
 		});
 	}
 
-	@Test
-	void whoIsDeadIsSkipped() {
-		REDIS.inTime(() -> {
-			Claim holder = held("a");
-			Claim dead = waits("b");
-			Claim next = waits("c");
-			pass(dead, 900);
-			this.backend.release("k", holder.owner());
-			assertThat(admin().get(LOCK)).isEqualTo(next.owner());
-			assertThat(admin().zcard(WAITERS)).isZero();
-		});
-	}
-
 	/** Such as one by an instance that does without scripts now. */
 	@Test
 	void anOldClaimDoesNotTellOfDeath() {
@@ -163,37 +108,6 @@ class GrantsInRedisTests {
 			Claim next = waits("b");
 			waits("c");
 			pass(next, 11_000);
-			this.backend.release("k", holder.owner());
-			assertThat(admin().get(LOCK)).isEqualTo("reserved:b");
-		});
-	}
-
-	/** It came and died while the lock was held for long. */
-	@Test
-	void aTicketThatIsDeadBlocksNobodyForEver() {
-		Claim holder = held("a");
-		Claim dead = waits(claim("deaf").fair(true));
-		Claim next = waits(claim("c").fair(true));
-		pass(dead, 11_000);
-		assertThat(this.backend.acquireOrRegister(next).acquired()).isFalse();
-		this.backend.release("k", holder.owner());
-		boolean acquired = false;
-		for (int reservations = 0; reservations < 5 && !acquired; reservations++) {
-			if (("reserved:" + dead.owner()).equals(admin().get(LOCK))) {
-				admin().del(LOCK); // It has run out.
-			}
-			acquired = this.backend.acquireOrRegister(next).acquired();
-		}
-		assertThat(acquired).isTrue();
-	}
-
-	@Test
-	void aClaimWithoutANumberRemovesTheOneBefore() {
-		REDIS.inTime(() -> {
-			Claim holder = held("a");
-			Claim next = waits("b");
-			waits(next.number(0));
-			assertThat(admin().exists(CLAIMS)).isFalse();
 			this.backend.release("k", holder.owner());
 			assertThat(admin().get(LOCK)).isEqualTo("reserved:b");
 		});
@@ -224,6 +138,24 @@ class GrantsInRedisTests {
 			this.backend.release("k", second.owner());
 			assertThat(admin().keys("*")).isEmpty();
 		});
+	}
+
+	@Test
+	void nothingIsLeftOfPermits() {
+		Claim holder = claim("a").permits(2);
+		this.backend.acquire(holder);
+		assertThat(admin().pttl(LOCK)).isGreaterThan(LEASE.toMillis() / 2);
+		assertThat(this.backend.release("k", holder.owner())).isTrue();
+		assertThat(admin().exists(LOCK)).isFalse();
+	}
+
+	@Test
+	void aForeignSortedSetHoldsNoPermits() {
+		admin().zadd(LOCK, 1, "permits");
+		assertThatExceptionOfType(LockBackendException.class)
+			.isThrownBy(() -> this.backend.acquireOrRegister(claim("a").permits(2)))
+			.withMessageContainingAll("WRONGTYPE", "'k'");
+		assertThat(admin().zrange(LOCK, 0, -1)).containsExactly("permits");
 	}
 
 	@Test
@@ -291,18 +223,6 @@ class GrantsInRedisTests {
 			releaseWithoutMemory(holder);
 			assertThat(admin().get(LOCK)).isEqualTo(first.owner());
 			assertThat(admin().zrange(WAITERS, 0, -1)).containsExactly("c");
-		});
-	}
-
-	@Test
-	void whoHasAskedAtATimeThatIsYetToComeGetsAReservation() {
-		REDIS.inTime(() -> {
-			Claim holder = held("a");
-			Claim next = waits("b");
-			pass(next, -5_000); // The server's clock was set back.
-			this.backend.release("k", holder.owner());
-			assertThat(admin().get(LOCK)).isEqualTo("reserved:b");
-			assertThat(this.backend.acquireOrRegister(next).acquired()).isTrue();
 		});
 	}
 

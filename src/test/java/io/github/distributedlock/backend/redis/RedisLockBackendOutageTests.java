@@ -77,19 +77,6 @@ class RedisLockBackendOutageTests {
 	}
 
 	@ParameterizedTest
-	@EnumSource
-	void aServerThatIsDownIsAnErrorThatPasses(Client client) {
-		open(client, Patience.COMMAND);
-		this.redis.server().stop();
-		assertThatExceptionOfType(LockBackendException.class).isThrownBy(() -> this.backend.acquire(claim("k")))
-			.withMessageContaining("Redis could not acquire lock 'k'")
-			.withMessageContaining("check that the server can be reached")
-			.satisfies((ex) -> assertThat(ex.isRetryable()).as("retryable").isTrue());
-		this.redis.server().start();
-		assertThat(this.backend.acquire(claim("k")).acquired()).isTrue();
-	}
-
-	@ParameterizedTest
 	@CsvSource({ "JEDIS, LUA, 4", "JEDIS, TRANSACTION, 8", "LETTUCE, LUA, 1" })
 	void aRestartedServerCostsAtMostOneCommand(Client client, Atomicity way, int connections) throws Exception {
 		this.backend = this.redis.backend(client,
@@ -121,18 +108,6 @@ class RedisLockBackendOutageTests {
 			await("all others are closed").until(() -> admin.clientList().lines().count() == 1);
 			admin.configSet("timeout", "0");
 		}
-	}
-
-	@ParameterizedTest
-	@EnumSource
-	void aServerThatNeverAnswersIsGivenUp(Client client) {
-		open(client);
-		warmUp();
-		Jedis admin = this.redis.admin();
-		admin.clientPause(ENDLESS, ClientPauseMode.WRITE);
-		assertThatExceptionOfType(LockBackendException.class).isThrownBy(() -> this.backend.acquire(claim("k")))
-			.satisfies((ex) -> assertThat(ex.isRetryable()).as("retryable: %s", ex).isTrue());
-		admin.clientUnpause();
 	}
 
 	@ParameterizedTest

@@ -4,10 +4,9 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 
-import org.junit.jupiter.api.AfterAll;
-import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.extension.ExtendWith;
+import org.junit.jupiter.api.extension.RegisterExtension;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 
@@ -41,17 +40,8 @@ class RefusedBatchTests {
 
 	private static final List<String> KEYS = List.of("a", "b", "c");
 
-	private static RedisCluster cluster;
-
-	@BeforeAll
-	static void startCluster() {
-		cluster = RedisCluster.start(RedisServers.EMBEDDED, 1);
-	}
-
-	@AfterAll
-	static void stopCluster() {
-		cluster.close();
-	}
+	@RegisterExtension
+	static final RedisCluster cluster = RedisCluster.start(RedisServers.EMBEDDED, 1);
 
 	@ParameterizedTest
 	@EnumSource

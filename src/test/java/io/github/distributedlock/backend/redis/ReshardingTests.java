@@ -27,9 +27,7 @@ import io.github.distributedlock.fixtures.OwnThreads;
 import io.github.distributedlock.fixtures.Patience;
 import io.github.distributedlock.fixtures.RedisCluster;
 import io.github.distributedlock.fixtures.Variant;
-import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.AfterEach;
-import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.extension.RegisterExtension;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -56,7 +54,8 @@ class ReshardingTests {
 
 	private static final int LOCKS = 10;
 
-	private static RedisCluster cluster;
+	@RegisterExtension
+	static final RedisCluster cluster = RedisCluster.start(Variant.SERVER, 3);
 
 	private final List<LockEvent> losses = new CopyOnWriteArrayList<>();
 
@@ -71,16 +70,6 @@ class ReshardingTests {
 	private LockEngine there;
 
 	private SlotMove move;
-
-	@BeforeAll
-	static void startCluster() {
-		cluster = RedisCluster.start(Variant.SERVER, 3);
-	}
-
-	@AfterAll
-	static void stopCluster() {
-		cluster.close();
-	}
 
 	@AfterEach
 	void close() {

@@ -5,7 +5,6 @@ import java.util.Set;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.stream.Stream;
 
-import io.github.distributedlock.LockMode;
 import io.github.distributedlock.backend.Claim;
 import io.github.distributedlock.fixtures.Client;
 import io.github.distributedlock.fixtures.TestRedis;
@@ -61,7 +60,7 @@ class SilentWaitersTests {
 		});
 	}
 
-	/** That it was silent for so long says nothing yet. */
+	/** Who finds everybody silent pardons all at first. */
 	@Test
 	void aRequestThatComesWithinASilenceAfterTheDeathDoesNotCount() {
 		redis.inTime(() -> {
@@ -90,7 +89,7 @@ class SilentWaitersTests {
 	@ValueSource(longs = { 0, 1 })
 	void aDeadTicketDoesNotOutliveASilenceAfterTheClockWasSetBack(long number) {
 		redis.inTime(() -> {
-			Claim holder = claim("other", LockMode.EXCLUSIVE, false);
+			Claim holder = claim("other");
 			this.backend.acquire(holder);
 			Claim dead = fair("dead").number(number);
 			this.backend.acquireOrRegister(dead);
@@ -108,7 +107,7 @@ class SilentWaitersTests {
 	@ValueSource(longs = { 0, 1 })
 	void whoLivesKeepsItsPlaceAfterTheClockWasSetBack(long number) {
 		redis.inTime(() -> {
-			this.backend.acquire(claim("other", LockMode.EXCLUSIVE, false));
+			this.backend.acquire(claim("other"));
 			Claim first = fair("living").number(number);
 			Claim second = fair("other").number(number);
 			Stream.of(first, fair("dead").number(number), second).forEach(this.backend::acquireOrRegister);
@@ -119,68 +118,13 @@ class SilentWaitersTests {
 		});
 	}
 
-	@Test
-	void aDeadWriterDoesNotOutliveTheSecondReaderThatMayNotWait() {
-		redis.inTime(() -> {
-			this.backend.acquire(reader("other"));
-			this.backend.acquireOrRegister(claim("dead", LockMode.EXCLUSIVE, false));
-			pass(2_000);
-			assertThat(this.backend.acquire(reader("living")).acquired()).as("the server may have stood still")
-				.isFalse();
-			pass(1_000);
-			assertThat(this.backend.acquire(reader("living")).acquired()).isTrue();
-			assertThat(redis.admin().exists(WAITERS, LIVENESS)).as("what was left").isZero();
-		});
-	}
-
-	@Test
-	void whoSpeaksBetweenTwoStandstillsLives() {
-		redis.inTime(() -> {
-			Claim holder = claim("other", LockMode.EXCLUSIVE, false);
-			this.backend.acquire(holder);
-			Claim first = fair("living");
-			Claim second = fair("other");
-			Claim third = fair("living");
-			Stream.of(first, second, fair("dead"), third).forEach(this.backend::acquireOrRegister);
-			this.backend.release(KEY, holder.owner());
-			for (int standstill = 0; standstill < 3; standstill++) {
-				pass(5_000);
-				assertThat(this.backend.acquireOrRegister(second).acquired()).as("before the first").isFalse();
-				assertThat(this.backend.acquireOrRegister(third).acquired()).as("before the first").isFalse();
-			}
-			assertThat(redis.admin().zrange(WAITERS, 0, -1)).containsExactly(first.owner(), second.owner(),
-					third.owner());
-		});
-	}
-
-	/** Each step of a fair request is a sign of life, but not of others. */
-	@Test
-	void whoAsksForAPermitKeepsItsTurnHoweverLongItWasSilent() {
-		redis.inTime(() -> {
-			Claim holder = permit("other");
-			this.backend.acquire(holder);
-			this.backend.acquire(permit("living"));
-			Claim first = permit("first");
-			this.backend.acquireOrRegister(first);
-			pass(2_000);
-			this.backend.acquireOrRegister(permit("second"));
-			redis.admin()
-				.zrange(LOCK, 0, -1)
-				.stream()
-				.filter((permit) -> permit.contains(holder.owner()))
-				.forEach((permit) -> redis.admin().zrem(LOCK, permit)); // Its lease has
-																		// run out.
-			assertThat(this.backend.acquireOrRegister(first).acquired()).isTrue();
-		});
-	}
-
 	private void reservedForADeadTicket() {
 		reservedForATicket();
 		pass(2_000);
 	}
 
 	private void reservedForATicket() {
-		Claim holder = claim("other", LockMode.EXCLUSIVE, false);
+		Claim holder = claim("other");
 		this.backend.acquire(holder);
 		this.backend.acquireOrRegister(fair("dead"));
 		this.backend.release(KEY, holder.owner());
@@ -219,20 +163,11 @@ class SilentWaitersTests {
 	}
 
 	private Claim fair(String instance) {
-		return claim(instance, LockMode.EXCLUSIVE, true);
+		return claim(instance).fair(true);
 	}
 
-	private Claim permit(String instance) {
-		return claim(instance, LockMode.EXCLUSIVE, false).permits(2);
-	}
-
-	private Claim reader(String instance) {
-		return claim(instance, LockMode.SHARED, false);
-	}
-
-	private Claim claim(String instance, LockMode mode, boolean fair) {
-		String owner = instance + ":" + this.tokens.incrementAndGet();
-		return Claim.of(KEY, owner, instance, Duration.ofSeconds(30)).mode(mode).fair(fair);
+	private Claim claim(String instance) {
+		return Claim.of(KEY, instance + ":" + this.tokens.incrementAndGet(), instance, Duration.ofSeconds(30));
 	}
 
 }

@@ -168,28 +168,6 @@ class TopologyTests {
 
 	@ParameterizedTest
 	@MethodSource("cases")
-	void whoGivesUpIsForgotten(TopologyCase one) {
-		Claim holder = claim("a", LONG);
-		one.here().acquire(holder);
-		assertThat(one.there().acquireOrRegister(claim(holder.key(), "b")).acquired()).isFalse();
-		one.there().withdraw(holder.key(), Waiter.exclusive("b"), Set.of());
-		one.here().release(holder.key(), holder.owner());
-		assertThat(one.here().acquire(claim(holder.key(), "c"))).isEqualTo(AcquireResult.ACQUIRED);
-	}
-
-	@ParameterizedTest
-	@MethodSource("cases")
-	void fencingTokensRise(TopologyCase one) {
-		Claim first = claim("a", LONG);
-		Claim fenced = Claim.of(first.key(), first.owner(), "a", LONG).fenced(true);
-		long token = one.here().acquire(fenced).fencingToken();
-		one.here().release(fenced.key(), fenced.owner());
-		Claim next = Claim.of(first.key(), "next", "b", LONG).fenced(true);
-		assertThat(one.there().acquire(next).fencingToken()).isGreaterThan(token);
-	}
-
-	@ParameterizedTest
-	@MethodSource("cases")
 	void aKeyMayHaveBracesAnywhere(TopologyCase one) {
 		List<Claim> claims = TopologyCase.keys().map((key) -> claim(key, "a")).toList();
 		claims.forEach((claim) -> assertThat(one.here().acquireOrRegister(claim).acquired()).as("%s", claim).isTrue());
@@ -211,7 +189,8 @@ class TopologyTests {
 			backend.listen("a", new Ear());
 			assertThat(backend.acquireOrRegister(claim).acquired()).isTrue();
 			backend.renew(List.of(Renewal.of(claim)));
-			// That for renewals opens in the background, and has to log in first.
+			// The connection for renewals opens in the background, and has to log in
+			// first.
 			await("the connections")
 				.untilAsserted(() -> assertThat(one.connections(name)).hasSizeGreaterThanOrEqualTo(3)
 					.allSatisfy((connection) -> assertThat(connection).contains("user=shop")

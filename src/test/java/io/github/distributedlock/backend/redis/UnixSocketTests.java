@@ -71,7 +71,8 @@ class UnixSocketTests {
 				assertThat(admin.get("lock:{k}")).isEqualTo(owner);
 				assertThat(engine.tryAcquire(KEY)).isEmpty();
 				awaitRenewal(admin);
-				// That for renewals opens in the background, and has to log in first.
+				// The connection for renewals opens in the background, and has to log in
+				// first.
 				await("its connections").untilAsserted(
 						() -> assertThat(admin.clientList().lines().filter((line) -> line.contains("redis.sock:0")))
 							.hasSizeGreaterThanOrEqualTo(2)

@@ -5,7 +5,6 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CountDownLatch;
-import java.util.concurrent.Executor;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import java.util.concurrent.atomic.AtomicInteger;
@@ -63,7 +62,7 @@ class CombinedCommandsTests {
 		});
 		assertThat(acquired).allSatisfy((one) -> assertThat(Patience.get(one, "a lock")).isTrue());
 		assertThat(this.redis.admin().info("commandstats")).contains("cmdstat_set:calls=" + THREADS + ",");
-		// Those of the administrator included.
+		// Includes the reads of the administrator.
 		assertThat(stat("stats", "total_reads_processed")).isLessThan(THREADS / 2);
 	}
 

@@ -125,7 +125,7 @@ class CombinerTests {
 		awaitWaiting(1);
 		assertThat(taken).isNotDone();
 		pass(TIMEOUT.dividedBy(2));
-		// It may have been carried out.
+		// The command may have been carried out.
 		assertFails(taken, QueryTimeoutException.class);
 		this.slow.countDown();
 		assertThat(Patience.get(leader, "its reply")).isEqualTo("slow");

@@ -4,10 +4,12 @@ import java.nio.charset.StandardCharsets;
 import java.util.HashMap;
 import java.util.Map;
 import java.util.Random;
+import java.util.stream.IntStream;
 
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
+import redis.clients.jedis.util.JedisClusterCRC16;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatIllegalArgumentException;
@@ -34,7 +36,8 @@ class KeyNamesTests {
 	void aKeyWithATagOfItsOwnKeepsIt() {
 		assertThat(text(this.names.lock("{user1}:cart"))).isEqualTo("lock::{user1}:cart");
 		assertThat(text(this.names.waiters("{user1}:cart"))).isEqualTo("lock-waiters::{user1}:cart");
-		assertThat(slot(this.names.lock("{user1}:cart"))).isEqualTo(slot(bytes("user1")));
+		assertThat(JedisClusterCRC16.getSlot(this.names.lock("{user1}:cart")))
+			.isEqualTo(JedisClusterCRC16.getSlot("user1"));
 	}
 
 	@Test
@@ -81,17 +84,17 @@ class KeyNamesTests {
 		Random random = new Random(42);
 		for (int i = 0; i < 20_000; i++) {
 			String key = nasty(random);
-			assertThat(slot(this.names.liveness(key))).as("slot of the liveness for '%s'", key)
-				.isEqualTo(slot(this.names.lock(key)));
-			assertThat(slot(this.names.waiters(key))).as("slot of the waiters of '%s'", key)
-				.isEqualTo(slot(this.names.lock(key)));
+			assertThat(JedisClusterCRC16.getSlot(this.names.liveness(key))).as("slot of the liveness for '%s'", key)
+				.isEqualTo(JedisClusterCRC16.getSlot(this.names.lock(key)));
+			assertThat(JedisClusterCRC16.getSlot(this.names.waiters(key))).as("slot of the waiters of '%s'", key)
+				.isEqualTo(JedisClusterCRC16.getSlot(this.names.lock(key)));
 		}
 	}
 
 	@Test
 	void keysSpreadOverTheSlots() {
-		assertThat(java.util.stream.IntStream.range(0, 1000)
-			.map((i) -> slot(this.names.lock("order:" + i)))
+		assertThat(IntStream.range(0, 1000)
+			.map((i) -> JedisClusterCRC16.getSlot(this.names.lock("order:" + i)))
 			.distinct()
 			.count()).isGreaterThan(900);
 	}
@@ -105,13 +108,6 @@ class KeyNamesTests {
 			.withMessageContaining("use a");
 	}
 
-	@Test
-	void theSlotOfTheTestIsThatOfRedis() {
-		assertThat(slot(bytes("123456789"))).isEqualTo(0x31C3);
-		assertThat(slot(bytes("foo{bar}{zap}"))).isEqualTo(slot(bytes("bar")));
-		assertThat(slot(bytes("foo{}{bar}"))).isNotEqualTo(slot(bytes("bar")));
-	}
-
 	private static String nasty(Random random) {
 		StringBuilder key = new StringBuilder();
 		int parts = 1 + random.nextInt(5);
@@ -119,38 +115,6 @@ class KeyNamesTests {
 			key.append(NASTY[random.nextInt(NASTY.length)]);
 		}
 		return key.toString();
-	}
-
-	private static int slot(byte[] name) {
-		int from = 0;
-		int to = name.length;
-		int open = indexOf(name, '{', 0);
-		int close = (open >= 0) ? indexOf(name, '}', open + 1) : -1;
-		if (close > open + 1) {
-			from = open + 1;
-			to = close;
-		}
-		int crc = 0;
-		for (int i = from; i < to; i++) {
-			crc ^= (name[i] & 0xff) << 8;
-			for (int bit = 0; bit < 8; bit++) {
-				crc = ((crc & 0x8000) != 0) ? (crc << 1) ^ 0x1021 : crc << 1;
-			}
-		}
-		return (crc & 0xffff) % 16384;
-	}
-
-	private static int indexOf(byte[] name, char character, int from) {
-		for (int i = from; i < name.length; i++) {
-			if (name[i] == character) {
-				return i;
-			}
-		}
-		return -1;
-	}
-
-	private static byte[] bytes(String text) {
-		return text.getBytes(StandardCharsets.UTF_8);
 	}
 
 	private static String text(byte[] bytes) {

@@ -1,17 +1,19 @@
 package io.github.distributedlock.backend.redis.internal;
 
 import java.time.Duration;
+import java.util.List;
 
 import io.github.distributedlock.fixtures.TestRedis;
 import io.lettuce.core.RedisClient;
 import io.lettuce.core.codec.ByteArrayCodec;
-import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.RegisterExtension;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.MethodSource;
 
 import org.springframework.dao.QueryTimeoutException;
 
 import static org.assertj.core.api.Assertions.assertThat;
-import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 /**
  * Tests for {@link LettuceLane}.
@@ -21,30 +23,23 @@ class LettuceLaneTests {
 	@RegisterExtension
 	static final TestRedis redis = new TestRedis();
 
-	@Test
-	void anOlderConnectionIsReplacedWhenACommandGotNoAnswer() {
+	@ParameterizedTest
+	@MethodSource("failures")
+	void anOlderConnectionIsReplacedWhenACommandGotNoAnswer(RuntimeException failure) {
 		LettuceLane lane = lane(Duration.ofSeconds(30));
 		Object[] links = new Object[2];
 		lane.run((link) -> links[0] = link);
-		assertThatExceptionOfType(QueryTimeoutException.class).isThrownBy(() -> lane.run((link) -> {
-			throw new QueryTimeoutException("thrown by the test");
-		}));
+		assertThatThrownBy(() -> lane.run((link) -> {
+			throw failure;
+		})).isSameAs(failure);
 		lane.run((link) -> links[1] = link);
 		assertThat(links[1]).isNotSameAs(links[0]);
 		lane.close();
 	}
 
-	@Test
-	void anOlderConnectionIsReplacedWhenTheRestOfAStepGotNoAnswer() {
-		LettuceLane lane = lane(Duration.ofSeconds(30));
-		Object[] links = new Object[2];
-		lane.run((link) -> links[0] = link);
-		assertThatExceptionOfType(RedisFailures.Unfinished.class).isThrownBy(() -> lane.run((link) -> {
-			throw new RedisFailures.Unfinished(new QueryTimeoutException("thrown by the test"));
-		}));
-		lane.run((link) -> links[1] = link);
-		assertThat(links[1]).isNotSameAs(links[0]);
-		lane.close();
+	static List<RuntimeException> failures() {
+		QueryTimeoutException unanswered = new QueryTimeoutException("thrown by the test");
+		return List.of(unanswered, new RedisFailures.Unfinished(unanswered));
 	}
 
 	private LettuceLane lane(Duration timeout) {

@@ -4,7 +4,6 @@ import java.time.Duration;
 import java.util.List;
 import java.util.Set;
 import java.util.concurrent.CountDownLatch;
-import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.function.Function;
 
@@ -33,8 +32,6 @@ import static org.awaitility.Awaitility.await;
  */
 class RenewalLaneTests {
 
-	private static final Duration PATIENCE = Patience.PATIENCE;
-
 	@ParameterizedTest
 	@CsvSource({ "JEDIS, LUA", "JEDIS, TRANSACTION", "LETTUCE, LUA", "LETTUCE, TRANSACTION" })
 	void aLockIsRenewedThoughTheServerHasNoOtherConnectionToGive(Client client, Atomicity way) {
@@ -58,7 +55,7 @@ class RenewalLaneTests {
 		AtomicInteger openings = new AtomicInteger();
 		Named own = new Named("own", () -> {
 			openings.incrementAndGet();
-			awaitUninterruptibly(opened);
+			Patience.await(opened, "the test goes on");
 		});
 		Lane lane = new Lanes(new Named("others", () -> {
 		}), own).renewals();
@@ -66,7 +63,7 @@ class RenewalLaneTests {
 			assertThat(lane.run(Named.ASK)).isEqualTo("others");
 		}
 		opened.countDown();
-		await("it has its own").atMost(PATIENCE).until(() -> "own".equals(lane.run(Named.ASK)));
+		await("it has its own").atMost(Patience.PATIENCE).until(() -> "own".equals(lane.run(Named.ASK)));
 		assertThat(openings.get()).as("by one thread at a time, and then by renewals").isLessThanOrEqualTo(2);
 	}
 
@@ -80,18 +77,7 @@ class RenewalLaneTests {
 		});
 		Lane lane = new Lanes(new Named("others", () -> {
 		}), own).renewals();
-		await("it has its own").atMost(PATIENCE).until(() -> "own".equals(lane.run(Named.ASK)));
-	}
-
-	private static void awaitUninterruptibly(CountDownLatch latch) {
-		try {
-			if (!latch.await(PATIENCE.toSeconds(), TimeUnit.SECONDS)) {
-				throw new IllegalStateException("It was never opened");
-			}
-		}
-		catch (InterruptedException ex) {
-			throw new IllegalStateException(ex);
-		}
+		await("it has its own").atMost(Patience.PATIENCE).until(() -> "own".equals(lane.run(Named.ASK)));
 	}
 
 	/**
