@@ -9,7 +9,7 @@ import org.openjdk.jmh.results.RunResult;
 /**
  * What the annotation costs, in time and memory, by JMH.
  */
-final class AnnotatedCase implements Case {
+final class AnnotatedCase {
 
 	private static final String BYTES_PER_CALL = "gc.alloc.rate.norm";
 
@@ -18,13 +18,7 @@ final class AnnotatedCase implements Case {
 			"recorderOff", AnnotatedCall.RECORDER_OFF, "recorderOn", AnnotatedCall.RECORDER_ON, "unobserved",
 			AnnotatedCall.UNOBSERVED);
 
-	@Override
-	public String name() {
-		return "annotated";
-	}
-
-	@Override
-	public void run(Bench bench) {
+	void run(Bench bench) {
 		for (int round = 0; round < bench.options().size(3, 1); round++) {
 			for (RunResult result : Jmh
 				.run(Jmh.options(AnnotatedCall.class, bench.options()).addProfiler(GCProfiler.class))) {

@@ -22,12 +22,13 @@ import java.util.concurrent.TimeUnit;
  */
 public final class Benchmarks {
 
-	private static final List<Case> CASES = List.of(new OwnKeysCase(), new OneKeyCase(), new ThreadsCase(),
-			new ThreadsOwnKeysCase(), new JvmsCase(), new PermitsCase(), new WaitersCase(), new RenewalCase(),
-			new AnnotatedCase());
+	private static final List<Case> CASES = List.of(Case.OWN_KEYS, Case.ONE_KEY,
+			new Case("threads", new ThreadsCase()::run), new Case("threads-own-keys", new ThreadsOwnKeysCase()::run),
+			new Case("jvms", new JvmsCase()::run), new Case("permits", new PermitsCase()::run), Case.WAITERS,
+			new Case("renewal", new RenewalCase()::run), new Case("annotated", new AnnotatedCase()::run));
 
-	private static final List<Case> CASES_ON_DATABASES = List.of(new OwnKeysCase(), new OneKeyCase(),
-			new JvmsOfOneThread(), new WaitersCase());
+	private static final List<Case> CASES_ON_DATABASES = List.of(Case.OWN_KEYS, Case.ONE_KEY,
+			new Case("jvms-of-one", new JvmsOfOneThread()::run), Case.WAITERS);
 
 	private Benchmarks() {
 	}
@@ -51,7 +52,7 @@ public final class Benchmarks {
 	private static void run(Case each, Bench bench, List<String> failed) {
 		long begin = System.nanoTime();
 		try {
-			each.run(bench);
+			each.way().accept(bench);
 		}
 		catch (RuntimeException | AssertionError ex) {
 			ex.printStackTrace();

@@ -165,7 +165,8 @@ final class Chart {
 		static Colors of(String contestant) {
 			for (Contestant each : Contestant.values()) {
 				if (each.label().equals(contestant)) {
-					// Those of one store are never on a chart with those of another.
+					// Contestants of one store are never on a chart with those of
+					// another.
 					return new Colors(CODES.get(each.ordinal() % CODES.size()), each.isOurs() ? 3.5 : 2, each.isOurs());
 				}
 			}

@@ -181,48 +181,35 @@ public final class EndOfLease {
 	 */
 	private enum Ending {
 
-		KILLED("killed holder JVM") {
-			@Override
-			void hold(LockEngine engine, String key, Duration lease) {
-				engine.acquire(key);
-			}
-		},
+		KILLED("killed holder JVM", (engine, request, lease) -> engine.acquire(request)),
 
-		FIXED("fixed lease in another JVM") {
-			@Override
-			void hold(LockEngine engine, String key, Duration lease) {
-				engine.acquire(LockRequest.of(key).leaseTime(lease));
-			}
-		},
+		FIXED("fixed lease in another JVM", (engine, request, lease) -> engine.acquire(request.leaseTime(lease))),
 
-		FIXED_HERE("fixed lease in the same JVM") {
-			@Override
-			void hold(LockEngine engine, String key, Duration lease) {
-				FIXED.hold(engine, key, lease);
-			}
-		},
+		FIXED_HERE("fixed lease in the same JVM", FIXED.way),
 
-		MIN_HOLD_TIME("minHoldTime") {
-			@Override
-			void hold(LockEngine engine, String key, Duration lease) {
-				engine.acquire(LockRequest.of(key).minHoldTime(lease)).close();
-			}
-		},
+		MIN_HOLD_TIME("minHoldTime", (engine, request, lease) -> engine.acquire(request.minHoldTime(lease)).close()),
 
-		EXPIRY("EXPIRY") {
-			@Override
-			void hold(LockEngine engine, String key, Duration lease) {
-				engine.acquire(LockRequest.of(key).leaseTime(lease).releaseOn(ReleaseOn.EXPIRY)).close();
-			}
-		};
+		EXPIRY("EXPIRY", (engine, request,
+				lease) -> engine.acquire(request.leaseTime(lease).releaseOn(ReleaseOn.EXPIRY)).close());
 
-		final String text;
+		private final String text;
 
-		Ending(String text) {
+		private final Way way;
+
+		Ending(String text, Way way) {
 			this.text = text;
+			this.way = way;
 		}
 
-		abstract void hold(LockEngine engine, String key, Duration lease);
+		void hold(LockEngine engine, String key, Duration lease) {
+			this.way.hold(engine, LockRequest.of(key), lease);
+		}
+
+		interface Way {
+
+			void hold(LockEngine engine, LockRequest request, Duration lease);
+
+		}
 
 	}
 

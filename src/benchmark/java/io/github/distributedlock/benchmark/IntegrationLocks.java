@@ -13,16 +13,7 @@ import org.springframework.jdbc.support.JdbcTransactionManager;
 /**
  * Spring Integration's registry.
  */
-final class IntegrationLocks implements Locks {
-
-	private final LockRegistry<?> registry;
-
-	private final Runnable end;
-
-	private IntegrationLocks(LockRegistry<?> registry, Runnable end) {
-		this.registry = registry;
-		this.end = end;
-	}
+record IntegrationLocks(LockRegistry<?> registry, Runnable end) implements Locks {
 
 	private static IntegrationLocks onRedis(int port, RedisLockType type) {
 		JedisConnectionFactory connections = Connections.pooledJedis(port);

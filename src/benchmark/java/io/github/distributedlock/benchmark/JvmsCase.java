@@ -6,7 +6,7 @@ import java.util.List;
  * Several JVMs that want one key: first with some threads each, then with one. The same
  * JVMs do both, since it takes minutes until they have compiled what they need.
  */
-final class JvmsCase implements Case {
+final class JvmsCase {
 
 	private static final List<Integer> JVMS = List.of(8, 4, 2, 1);
 
@@ -14,13 +14,7 @@ final class JvmsCase implements Case {
 
 	private static final int THREADS_OF_TWO = 8;
 
-	@Override
-	public String name() {
-		return "jvms";
-	}
-
-	@Override
-	public void run(Bench bench) {
+	void run(Bench bench) {
 		int millis = bench.options().size(1000, 500);
 		try (Crews crews = Crews.start(bench, JVMS.get(0))) {
 			crews.forEach((contestant, jvms) -> new WarmUp(bench, contestant, THREADS, millis).run(jvms));

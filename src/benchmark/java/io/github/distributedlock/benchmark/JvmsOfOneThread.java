@@ -5,19 +5,13 @@ import java.util.List;
 /**
  * JVMs of one thread each that want one key: nothing can be passed on inside a JVM.
  */
-final class JvmsOfOneThread implements Case {
+final class JvmsOfOneThread {
 
 	private static final int ROUNDS = 3;
 
 	private static final List<Integer> JVMS = List.of(4, 2);
 
-	@Override
-	public String name() {
-		return "jvms-of-one";
-	}
-
-	@Override
-	public void run(Bench bench) {
+	void run(Bench bench) {
 		try (Crews crews = Crews.start(bench, JVMS.get(0))) {
 			measure(bench, crews, JVMS, bench.options().size(1500, 1000));
 		}

@@ -6,7 +6,7 @@ import java.util.List;
  * JVMs of some threads that want one of a few permits, and what those cost that wait
  * while all permits are taken.
  */
-final class PermitsCase implements Case {
+final class PermitsCase {
 
 	static final String KEY = "permits";
 
@@ -24,13 +24,7 @@ final class PermitsCase implements Case {
 	/** Until those who are going to wait quietly do. */
 	private static final long SETTLE_MILLIS = 1500;
 
-	@Override
-	public String name() {
-		return "permits";
-	}
-
-	@Override
-	public void run(Bench bench) {
+	void run(Bench bench) {
 		for (Contestant contestant : bench.options().contestants()) {
 			if (CONTESTANTS.contains(contestant)) {
 				// One for each permit, and one that waits.

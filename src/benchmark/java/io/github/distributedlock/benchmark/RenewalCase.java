@@ -8,7 +8,7 @@ import java.util.List;
  * What it costs to keep locks that are held, with a lease of 30 seconds that is renewed
  * every 10: in JVMs of those who renew, each on a server of its own.
  */
-final class RenewalCase implements Case {
+final class RenewalCase {
 
 	private static final List<Contestant> RENEWING = List.of(Contestant.OURS, Contestant.OURS_LETTUCE,
 			Contestant.REDISSON);
@@ -19,13 +19,7 @@ final class RenewalCase implements Case {
 
 	private static final long PERIOD_MILLIS = 10_000;
 
-	@Override
-	public String name() {
-		return "renewal";
-	}
-
-	@Override
-	public void run(Bench bench) {
+	void run(Bench bench) {
 		List<Contestant> contestants = RENEWING.stream().filter(bench.options().contestants()::contains).toList();
 		List<Keeper> keepers = new ArrayList<>();
 		try {

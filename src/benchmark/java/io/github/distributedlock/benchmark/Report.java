@@ -11,7 +11,7 @@ import java.util.Map;
 /**
  * Writes the results: tables for people, values for programs, and pictures.
  */
-final class Report {
+record Report(Results results, String setting, String store) {
 
 	private static final Map<Figure, String> LINES = new EnumMap<>(Map.of(Figure.BY_THREADS, "throughput-threads.svg",
 			Figure.BY_JVMS, "throughput-jvms.svg", Figure.JVMS_OF_ONE, "throughput-jvms-of-one.svg", Figure.BY_OWN_KEYS,
@@ -19,18 +19,6 @@ final class Report {
 			"drain.svg", Figure.RENEWAL, "renewal.svg"));
 
 	private static final Map<Figure, String> BARS = Map.of(Figure.IDLE_REQUESTS, "idle.svg");
-
-	private final Results results;
-
-	private final String setting;
-
-	private final String store;
-
-	Report(Results results, String setting, String store) {
-		this.results = results;
-		this.setting = setting;
-		this.store = store;
-	}
 
 	void write(Path directory) throws IOException {
 		Files.createDirectories(directory);

@@ -7,16 +7,7 @@ import java.util.List;
 /**
  * A logarithmic axis of whole decades.
  */
-final class Scale {
-
-	private final int lowest;
-
-	private final int highest;
-
-	private Scale(int lowest, int highest) {
-		this.lowest = lowest;
-		this.highest = highest;
-	}
+record Scale(int lowest, int highest) {
 
 	/**
 	 * The scale that has room for some values; zero stands at its lower end.

@@ -5,7 +5,7 @@ import java.util.List;
 /**
  * One JVM, one key, more and more threads; then 16 threads that hold for a millisecond.
  */
-final class ThreadsCase implements Case {
+final class ThreadsCase {
 
 	private static final List<Integer> THREADS = List.of(1, 2, 4, 8, 16, 32, 64);
 
@@ -17,13 +17,7 @@ final class ThreadsCase implements Case {
 
 	private static final long HOLD_MICROS = 1000;
 
-	@Override
-	public String name() {
-		return "threads";
-	}
-
-	@Override
-	public void run(Bench bench) {
+	void run(Bench bench) {
 		try (Crews jvms = Crews.start(bench, 1)) {
 			int millis = bench.options().size(1000, 300);
 			jvms.forEach((contestant, jvm) -> new WarmUp(bench, contestant, USUAL, 2L * millis).run(jvm));

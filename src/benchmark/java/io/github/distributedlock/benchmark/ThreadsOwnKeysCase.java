@@ -5,7 +5,7 @@ import java.util.List;
 /**
  * One JVM, and more and more threads with a key each: nobody waits.
  */
-final class ThreadsOwnKeysCase implements Case {
+final class ThreadsOwnKeysCase {
 
 	private static final List<Integer> THREADS = List.of(1, 4, 16, 64);
 
@@ -13,13 +13,7 @@ final class ThreadsOwnKeysCase implements Case {
 
 	private static final int ROUNDS = 3;
 
-	@Override
-	public String name() {
-		return "threads-own-keys";
-	}
-
-	@Override
-	public void run(Bench bench) {
+	void run(Bench bench) {
 		int millis = bench.options().size(1000, 500);
 		try (Crews jvms = Crews.start(bench, 1)) {
 			jvms.forEach((contestant, jvm) -> new WarmUp(bench, contestant, USUAL, 3L * millis).runOwnKeys(jvm));

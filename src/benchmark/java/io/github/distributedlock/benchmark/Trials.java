@@ -4,16 +4,11 @@ import java.time.Duration;
 import java.util.Arrays;
 import java.util.List;
 import java.util.Map;
-import java.util.OptionalLong;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.LockSupport;
 
-import io.github.distributedlock.LockHandle;
-import io.github.distributedlock.LockRequest;
-import io.github.distributedlock.backend.redis.RedisLockBackend;
-import io.github.distributedlock.backend.redis.RedisLockSettings;
-import io.github.distributedlock.engine.LockEngine;
 import io.github.distributedlock.fixtures.RedisServers;
+import io.github.distributedlock.fixtures.RedisTrial;
 import io.github.distributedlock.tck.LockTrial;
 import org.redisson.Redisson;
 import org.redisson.api.RLock;
@@ -31,11 +26,6 @@ final class Trials {
 
 	private static final long LEASE = 3_000;
 
-	private static final String PORT = "trial.port";
-
-	/** Whether the holder asks the lock before each step if it still has it. */
-	private static final String ASKS = "trial.asks";
-
 	private Trials() {
 	}
 
@@ -43,14 +33,16 @@ final class Trials {
 		int trials = Integer.getInteger("trials", 3);
 		Duration time = Duration.ofSeconds(Integer.getInteger("seconds", 30));
 		try (RedisServers.Server server = RedisServers.start(RedisServers.EMBEDDED)) {
-			for (Class<? extends LockTrial.Subject> subject : List.of(Ours.class, RedissonLock.class, HomeMade.class)) {
+			for (Class<? extends LockTrial.Subject> subject : List.of(RedisTrial.class, RedissonLock.class,
+					HomeMade.class)) {
 				for (boolean asks : (subject == HomeMade.class) ? new boolean[] { false }
 						: new boolean[] { true, false }) {
 					long[] sums = new long[7];
 					Duration longest = Duration.ZERO;
 					for (int i = 0; i < trials; i++) {
-						LockTrial.Report report = LockTrial.run(subject,
-								Map.of(PORT, "" + server.port(), ASKS, "" + asks), time, Duration.ofMillis(2 * LEASE));
+						LockTrial.Report report = LockTrial.run(subject, Map.of(RedisTrial.PORT, "" + server.port(),
+								RedisTrial.ASKS, "" + asks, RedisTrial.LEASE, "" + LEASE), time,
+								Duration.ofMillis(2 * LEASE));
 						System.out.println(subject.getSimpleName() + ": " + report);
 						report.failures()
 							.stream()
@@ -70,46 +62,6 @@ final class Trials {
 		}
 	}
 
-	private static boolean asks() {
-		return Boolean.getBoolean(ASKS);
-	}
-
-	/**
-	 * This library.
-	 */
-	static final class Ours implements LockTrial.Subject {
-
-		private final LockEngine engine = LockEngine
-			.builder(new RedisLockBackend(Connections.jedis(Integer.getInteger(PORT)),
-					RedisLockSettings.defaults().commandTimeout(Duration.ofMillis(LEASE / 6))))
-			.watchdogTimeout(Duration.ofMillis(LEASE))
-			.build();
-
-		@Override
-		public LockTrial.Held acquire(String key) {
-			LockHandle handle = this.engine.acquire(LockRequest.of(key).fenced(true).waitTime(Duration.ofMinutes(5)));
-			return new LockTrial.Held() {
-
-				@Override
-				public boolean isHeld() {
-					return !asks() || handle.isHeld();
-				}
-
-				@Override
-				public OptionalLong token() {
-					return handle.fencingToken();
-				}
-
-				@Override
-				public void release() {
-					handle.close();
-				}
-
-			};
-		}
-
-	}
-
 	/**
 	 * Redisson's {@code RLock}, which its watchdog renews.
 	 */
@@ -119,7 +71,8 @@ final class Trials {
 
 		RedissonLock() {
 			Config config = new Config();
-			config.useSingleServer().setAddress("redis://" + Connections.HOST + ":" + Integer.getInteger(PORT));
+			config.useSingleServer()
+				.setAddress("redis://" + Connections.HOST + ":" + Integer.getInteger(RedisTrial.PORT));
 			config.setLockWatchdogTimeout(LEASE);
 			this.client = Redisson.create(config);
 		}
@@ -132,7 +85,7 @@ final class Trials {
 
 				@Override
 				public boolean isHeld() {
-					return !asks() || lock.isHeldByCurrentThread();
+					return !RedisTrial.asks() || lock.isHeldByCurrentThread();
 				}
 
 				@Override
@@ -152,7 +105,7 @@ final class Trials {
 	static final class HomeMade implements LockTrial.Subject {
 
 		private final StringRedisTemplate redis = new StringRedisTemplate(
-				Connections.pooledJedis(Integer.getInteger(PORT)));
+				Connections.pooledJedis(Integer.getInteger(RedisTrial.PORT)));
 
 		@Override
 		public LockTrial.Held acquire(String key) {

@@ -6,7 +6,7 @@ import java.util.List;
  * Threads of one JVM that wait for a lock that another JVM holds: what they ask of the
  * server meanwhile, and how long it takes until all of them have had it.
  */
-final class WaitersCase implements Case {
+final class WaitersCase {
 
 	private static final List<Integer> WAITERS = List.of(1, 10, 25, 50, 100);
 
@@ -19,13 +19,7 @@ final class WaitersCase implements Case {
 	/** Until those who are going to wait quietly do. */
 	private static final long SETTLE_MILLIS = 1500;
 
-	@Override
-	public String name() {
-		return "waiters";
-	}
-
-	@Override
-	public void run(Bench bench) {
+	void run(Bench bench) {
 		for (Contestant contestant : bench.options().contestants()) {
 			List<WorkerJvm> jvms = bench.start(contestant, 2);
 			try {

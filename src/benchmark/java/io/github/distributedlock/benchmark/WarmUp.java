@@ -6,7 +6,7 @@ import java.util.List;
  * Lets JVMs work until their compilers rest: two cores that compile for eight JVMs have
  * no time for the lock, and what is measured then is the compiler.
  */
-final class WarmUp {
+record WarmUp(Bench bench, Contestant contestant, int threads, long millis) {
 
 	// Of the time of a round, in which a compiler may still work.
 	private static final double RESTING = 0.1;
@@ -14,21 +14,6 @@ final class WarmUp {
 	private static final long PAUSE_MILLIS = 500;
 
 	private static final int MOST_ROUNDS = 8;
-
-	private final Bench bench;
-
-	private final Contestant contestant;
-
-	private final int threads;
-
-	private final long millis;
-
-	WarmUp(Bench bench, Contestant contestant, int threads, long millis) {
-		this.bench = bench;
-		this.contestant = contestant;
-		this.threads = threads;
-		this.millis = millis;
-	}
 
 	/**
 	 * Lets them work in pairs, which are fast: what happens where JVMs meet and where

@@ -18,19 +18,7 @@ import io.github.distributedlock.fixtures.ChildJvm;
 /**
  * A JVM that locks as it is told, one line at a time; {@link WorkerJvm} is who tells it.
  */
-final class Worker {
-
-	private final Locks locks;
-
-	private final Blackboard blackboard;
-
-	private final int number;
-
-	private Worker(Locks locks, Blackboard blackboard, int number) {
-		this.locks = locks;
-		this.blackboard = blackboard;
-		this.number = number;
-	}
+record Worker(Locks locks, Blackboard blackboard, int number) {
 
 	public static void main(String[] args) throws Exception {
 		Locks locks = Contestant.valueOf(args[0]).open(Integer.parseInt(args[1]));
@@ -70,7 +58,7 @@ final class Worker {
 			.toList(), millis);
 	}
 
-	// They hold at the same time, so that nobody may count.
+	// The threads hold at the same time, so that nobody may count.
 	private void runTogether(List<Mutex> mutexes, long millis) throws InterruptedException {
 		tell(new Gang(() -> {
 		}, millis, 0).run(mutexes));

@@ -41,7 +41,7 @@ final class Buyers {
 			return till.test(sku);
 		}
 		catch (LockException ex) {
-			// It was not this buyer's turn: nothing is sold, and the buyer asks again.
+			// Another buyer has the lock: nothing is sold, and the buyer asks again.
 			return true;
 		}
 	}

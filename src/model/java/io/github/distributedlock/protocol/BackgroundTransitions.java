@@ -9,19 +9,7 @@ import io.github.distributedlock.protocol.Request.Phase;
  * ({@code NotificationRouter}, {@code Withdrawals}, {@code Sweeper}), in the network, and
  * on the server.
  */
-final class BackgroundTransitions {
-
-	private final Setup setup;
-
-	private final Scripts scripts;
-
-	private final PlainCommands plain;
-
-	BackgroundTransitions(Setup setup, Scripts scripts, PlainCommands plain) {
-		this.setup = setup;
-		this.scripts = scripts;
-		this.plain = plain;
-	}
+record BackgroundTransitions(Setup setup, Scripts scripts, PlainCommands plain) {
 
 	void add(Transitions<State> transitions, State state) {
 		for (int jvm = 0; jvm < state.jvms().size(); jvm++) {

@@ -25,7 +25,7 @@ record Collected(List<Held> keys, List<Request> requests, List<Undone> undone, i
 			true);
 
 	/**
-	 * That a key has an owner, as the server or a request sees it.
+	 * The owner of a key, as the server or a request sees it.
 	 *
 	 * @param owner the owner token, 0 for none
 	 * @param left how long its lease lasts, which a request counts as the server does

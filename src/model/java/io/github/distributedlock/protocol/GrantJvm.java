@@ -125,7 +125,7 @@ record GrantJvm(GrantSetup setup) {
 	}
 
 	/**
-	 * It asks at once, and names the token that it has heard of.
+	 * A request that is woken asks at once, and names the token that it has heard of.
 	 */
 	private Grants woken(Grants state, Owner owner) {
 		Front front = state.front(owner.thread());

@@ -12,13 +12,7 @@ import org.jspecify.annotations.Nullable;
  * follows. {@code CompareAndSet} is one command: a transaction that is watched, too,
  * replaces the value at one moment and only if it is still what it was.
  */
-final class PlainCommands {
-
-	private final Setup setup;
-
-	PlainCommands(Setup setup) {
-		this.setup = setup;
-	}
+record PlainCommands(Setup setup) {
 
 	/**
 	 * What has come of a command.

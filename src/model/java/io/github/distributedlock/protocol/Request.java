@@ -15,17 +15,17 @@ record Request(int number, Phase phase, boolean refused, boolean unsettled, int 
 	enum Phase {
 
 		/**
-		 * It has not asked yet.
+		 * Has not asked yet.
 		 */
 		IDLE,
 
 		/**
-		 * It waits for its turn in the local queue.
+		 * Waits for its turn in the local queue.
 		 */
 		QUEUED,
 
 		/**
-		 * It has the turn, and sends a command next.
+		 * Has the turn, and sends a command next.
 		 */
 		ASKING,
 
@@ -45,7 +45,7 @@ record Request(int number, Phase phase, boolean refused, boolean unsettled, int 
 		GRANTED_TOO_LATE,
 
 		/**
-		 * It is registered; the answer that the lock is busy is under way.
+		 * Registered; the answer that the lock is busy is under way.
 		 */
 		REFUSED,
 
@@ -55,12 +55,12 @@ record Request(int number, Phase phase, boolean refused, boolean unsettled, int 
 		FAILED,
 
 		/**
-		 * It waits for a wake-up.
+		 * Waits for a wake-up.
 		 */
 		PARKED,
 
 		/**
-		 * It believes that it holds the lock, and is right to.
+		 * Believes that it holds the lock, and is right to.
 		 */
 		HOLDING,
 
@@ -75,7 +75,7 @@ record Request(int number, Phase phase, boolean refused, boolean unsettled, int 
 		RELEASING,
 
 		/**
-		 * It will not ask again.
+		 * Will not ask again.
 		 */
 		ENDED
 
@@ -100,7 +100,7 @@ record Request(int number, Phase phase, boolean refused, boolean unsettled, int 
 	}
 
 	/**
-	 * It is handed the key, or asks for it to be passed on to it.
+	 * Returns a request that is handed the key, or asks for the key to be passed on.
 	 */
 	Request handedOn(int handedOn) {
 		return new Request(this.number, this.phase, this.refused, this.unsettled, handedOn, this.token);

@@ -10,19 +10,7 @@ import io.github.distributedlock.protocol.Request.Phase;
  * What a thread does about its request: {@code KeyAcquisition}, {@code Hold} and
  * {@code Releaser}.
  */
-final class RequestTransitions {
-
-	private final Setup setup;
-
-	private final Scripts scripts;
-
-	private final PlainCommands plain;
-
-	RequestTransitions(Setup setup, Scripts scripts, PlainCommands plain) {
-		this.setup = setup;
-		this.scripts = scripts;
-		this.plain = plain;
-	}
+record RequestTransitions(Setup setup, Scripts scripts, PlainCommands plain) {
 
 	void add(Transitions<State> transitions, State state, Owner owner) {
 		switch (state.request(owner).phase()) {

@@ -14,22 +14,22 @@ record Transition<S>(Kind kind, Object who, String what, S to) {
 	enum Kind {
 
 		/**
-		 * It happens by itself, soon.
+		 * A step that happens by itself, soon.
 		 */
 		PROTOCOL,
 
 		/**
-		 * It may happen: an application asks for the lock.
+		 * A step that may happen: an application asks for the lock.
 		 */
 		REQUEST,
 
 		/**
-		 * It happens when time has passed: a poll, the end of a lease.
+		 * A step that happens when time has passed: a poll, the end of a lease.
 		 */
 		TIME,
 
 		/**
-		 * It must not happen, and does.
+		 * A step that must not happen, and does.
 		 */
 		FAULT
 

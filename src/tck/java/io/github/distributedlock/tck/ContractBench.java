@@ -50,7 +50,7 @@ abstract class ContractBench {
 
 	private final AtomicInteger tokens = new AtomicInteger();
 
-	// Those of one test, all of which runs in one thread.
+	// The backends of one test, all of which runs in one thread.
 	private final ThreadLocal<List<StandstillWatch>> open = ThreadLocal.withInitial(ArrayList::new);
 
 	/**

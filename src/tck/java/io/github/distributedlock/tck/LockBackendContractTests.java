@@ -4,9 +4,7 @@ import io.github.distributedlock.backend.LockBackend.Renewal;
 import java.time.Duration;
 import java.util.List;
 import java.util.Set;
-import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.TimeUnit;
-import java.util.concurrent.atomic.AtomicInteger;
 import java.util.stream.IntStream;
 
 import io.github.distributedlock.LockMode;
@@ -422,33 +420,6 @@ public abstract class LockBackendContractTests extends PassingContractTests {
 	static List<String> keysOfOneNode() {
 		String tag = "{" + key() + "}";
 		return List.of(tag + "a", tag + "b");
-	}
-
-	// Everything together
-
-	@ContractTest
-	void thereIsNeverMoreThanOneOwner(String store) {
-		LockBackend backend = open(store);
-		String key = key();
-		AtomicInteger inside = new AtomicInteger();
-		AtomicInteger rounds = new AtomicInteger();
-		List<String> wrong = new CopyOnWriteArrayList<>();
-		List<String> instances = List.of("a", "b", "c", "d");
-		instances.forEach((instance) -> listen(backend, instance));
-		inThreads(instances, (instance) -> {
-			for (int i = 0; i < 100; i++) {
-				Claim claim = claim(key, instance);
-				eventually("the lock", () -> askAgain(backend, claim).acquired());
-				if (inside.incrementAndGet() != 1) {
-					wrong.add(instance);
-				}
-				inside.decrementAndGet();
-				rounds.incrementAndGet();
-				backend.release(key, claim.owner());
-			}
-		});
-		assertEquals(List.of(), wrong, "the instances that were not alone");
-		assertEquals(400, rounds.get());
 	}
 
 }

@@ -10,7 +10,6 @@ import java.util.stream.IntStream;
 import java.util.stream.Stream;
 
 import io.github.distributedlock.LockMode;
-import io.github.distributedlock.LockRequest;
 import io.github.distributedlock.LockStatus;
 import io.github.distributedlock.backend.AcquireResult;
 import io.github.distributedlock.backend.Claim;
@@ -28,12 +27,6 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
  * concerned.
  */
 abstract class PermitContractTests extends FairContractTests {
-
-	@ContractTest
-	void permitsThatAreOfferedAreNotRefused(String store) {
-		LockBackend backend = open(store, LockFeature.PERMITS);
-		backend.checkSupport(LockRequest.of("k").permits(2));
-	}
 
 	@ContractTest
 	void noMoreHaveTheKeyThanThereArePermits(String store) {
@@ -88,21 +81,24 @@ abstract class PermitContractTests extends FairContractTests {
 	void allHoldersAreToldAndThoseThatWait(String store) {
 		LockBackend backend = open(store, LockFeature.PERMITS);
 		String key = key();
-		listen(backend, "c");
-		List<Claim> holders = List.of(permit(key, "a", 2), permit(key, "b", 2));
+		assertAllAreTold(backend, List.of(permit(key, "a", 2), permit(key, "b", 2)), permit(key, "c", 2));
+	}
+
+	void assertAllAreTold(LockBackend backend, List<Claim> holders, Claim waiting) {
+		listen(backend, waiting.instance());
 		holders.forEach((holder) -> acquired(backend, holder));
-		Claim waiting = permit(key, "c", 2);
 		backend.acquireOrRegister(waiting);
-		LockStatus status = backend.inspect(key);
+		LockStatus status = backend.inspect(waiting.key());
 		assertEquals(names(holders),
 				status.holders().stream().map(LockStatus.Holder::owner).collect(Collectors.toSet()));
+		Waiter kind = holders.get(0).waiter();
 		for (LockStatus.Holder holder : status.holders()) {
-			assertEquals(LockMode.EXCLUSIVE, holder.mode());
+			assertEquals(kind.isShared() ? LockMode.SHARED : LockMode.EXCLUSIVE, holder.mode());
 			assertEquals(LockStatus.State.HELD, holder.state());
-			assertTrue(holder.permit(), () -> "a permit: " + holder);
+			assertEquals(!kind.isShared(), holder.permit(), () -> "a permit: " + holder);
 			assertTrue(holder.remaining().compareTo(LONG.dividedBy(2)) > 0, () -> "left: " + holder);
 		}
-		assertEquals(List.of(new LockStatus.Waiter("c", LockMode.EXCLUSIVE, null, 2)), status.waiters());
+		assertEquals(List.of(waiting.waiter().describe()), status.waiters());
 	}
 
 	@ContractTest

@@ -33,12 +33,6 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 public abstract class SharedContractTests extends PermitContractTests {
 
 	@ContractTest
-	void whatIsOfferedIsNotRefused(String store) {
-		LockBackend backend = open(store, LockFeature.SHARED);
-		backend.checkSupport(LockRequest.of("k").mode(LockMode.SHARED));
-	}
-
-	@ContractTest
 	void readersHaveTheKeyTogetherAndWritersAlone(String store) {
 		LockBackend backend = open(store, LockFeature.SHARED);
 		String key = key();
@@ -67,20 +61,7 @@ public abstract class SharedContractTests extends PermitContractTests {
 	void allReadersAreToldAndTheWriterThatWaits(String store) {
 		LockBackend backend = open(store, LockFeature.SHARED);
 		String key = key();
-		listen(backend, "c");
-		List<Claim> readers = List.of(reader(key, "a"), reader(key, "b"));
-		readers.forEach((reader) -> acquired(backend, reader));
-		Claim writer = claim(key, "c");
-		backend.acquireOrRegister(writer);
-		LockStatus status = backend.inspect(key);
-		assertEquals(readers.stream().map(Claim::owner).collect(Collectors.toSet()),
-				status.holders().stream().map(LockStatus.Holder::owner).collect(Collectors.toSet()));
-		for (LockStatus.Holder holder : status.holders()) {
-			assertEquals(LockMode.SHARED, holder.mode());
-			assertEquals(LockStatus.State.HELD, holder.state());
-			assertTrue(holder.remaining().compareTo(LONG.dividedBy(2)) > 0, () -> "left: " + holder);
-		}
-		assertEquals(List.of(writer.waiter().describe()), status.waiters());
+		assertAllAreTold(backend, List.of(reader(key, "a"), reader(key, "b")), claim(key, "c"));
 	}
 
 	@ContractTest

@@ -4,15 +4,9 @@ import java.time.Duration;
 import java.util.Map;
 import java.util.OptionalLong;
 
-import io.github.distributedlock.LockHandle;
-import io.github.distributedlock.LockRequest;
-import io.github.distributedlock.backend.redis.RedisLockSettings;
-import io.github.distributedlock.engine.LockEngine;
-import io.github.distributedlock.fixtures.Client;
 import io.github.distributedlock.fixtures.RedisServers;
+import io.github.distributedlock.fixtures.RedisTrial;
 import org.junit.jupiter.api.Test;
-
-import org.springframework.data.redis.connection.RedisStandaloneConfiguration;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatIllegalStateException;
@@ -26,9 +20,9 @@ class LockTrialTests {
 
 	@Test
 	void libraryHandsOneLockToOneThread() throws Exception {
-		LockTrial.Report report = LockTrial.run(InRedis.class,
-				Map.of("port", "" + RedisServers.shared(RedisServers.EMBEDDED).port()), Duration.ofSeconds(3),
-				LEASE.multipliedBy(2));
+		LockTrial.Report report = LockTrial.run(RedisTrial.class, Map.of(RedisTrial.PORT,
+				"" + RedisServers.shared(RedisServers.EMBEDDED).port(), RedisTrial.LEASE, "" + LEASE.toMillis()),
+				Duration.ofSeconds(3), LEASE.multipliedBy(2));
 		assertThat(report.overlaps()).as("%s", report).isEmpty();
 		assertThat(report.regressions()).as("%s", report).isEmpty();
 		assertThat(report.holds()).allMatch((hold) -> hold.token().isPresent()).isNotEmpty();
@@ -51,39 +45,6 @@ class LockTrialTests {
 			.isThrownBy(() -> LockTrial.run(Missing.class, Map.of(), Duration.ofSeconds(1), LEASE))
 			.withMessageContaining("no lock to try")
 			.withMessageContaining("the lock is missing");
-	}
-
-	static class InRedis implements LockTrial.Subject {
-
-		private final LockEngine engine = LockEngine
-			.builder(Client.JEDIS.backend(new RedisStandaloneConfiguration("localhost", Integer.getInteger("port")),
-					RedisLockSettings.defaults().commandTimeout(LEASE.dividedBy(4))))
-			.watchdogTimeout(LEASE)
-			.build();
-
-		@Override
-		public LockTrial.Held acquire(String key) {
-			LockHandle handle = this.engine.acquire(LockRequest.of(key).fenced(true).waitTime(Duration.ofMinutes(5)));
-			return new LockTrial.Held() {
-
-				@Override
-				public boolean isHeld() {
-					return handle.isHeld();
-				}
-
-				@Override
-				public OptionalLong token() {
-					return handle.fencingToken();
-				}
-
-				@Override
-				public void release() {
-					handle.close();
-				}
-
-			};
-		}
-
 	}
 
 	static class OpenDoor implements LockTrial.Subject {

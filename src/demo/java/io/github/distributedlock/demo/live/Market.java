@@ -42,7 +42,7 @@ class Market {
 				stall.sell(good.sku(), good.time());
 			}
 			catch (LockException ex) {
-				// It was not this customer's turn, or the lock was lost in a pause of the
+				// Another customer has the lock, or the lock was lost in a pause of the
 				// JVM: the customer asks again.
 			}
 		}

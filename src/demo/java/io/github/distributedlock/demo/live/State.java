@@ -17,7 +17,7 @@ enum State {
 	/** Its process has ended. */
 	KILLED("31", "#f85149"),
 
-	/** It runs, but its endpoint has not answered in time. */
+	/** The JVM runs, but its endpoint has not answered in time. */
 	SILENT("35", "#bc8cff");
 
 	private final String ansi;
