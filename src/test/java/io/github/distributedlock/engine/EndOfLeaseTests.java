@@ -53,7 +53,7 @@ class EndOfLeaseTests extends EngineFixture {
 
 	@ParameterizedTest
 	@ValueSource(ints = { 100, 300, 700, 30_000 })
-	void thatNeverComesCostsNoMoreQuestionsThanThePolls(int millis) {
+	void endThatNeverComesCostsNoMoreQuestionsThanThePolls(int millis) {
 		Duration lease = Duration.ofMillis(millis);
 		ownedElsewhere("k", lease);
 		acquiring(waiting("k", LONG));
@@ -82,7 +82,7 @@ class EndOfLeaseTests extends EngineFixture {
 	}
 
 	@Test
-	void thatWasPutOffByAnExtensionIsAwaitedAgain() {
+	void endThatAnExtensionPutOffIsAwaitedAgain() {
 		Duration lease = Duration.ofSeconds(1);
 		ownedElsewhere("k", lease);
 		CompletableFuture<LockHandle> waiter = acquiring(waiting("k", LONG));

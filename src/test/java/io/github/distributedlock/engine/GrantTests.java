@@ -69,7 +69,7 @@ class GrantTests extends EngineFixture {
 
 	/** The server may have given the key to others since it granted that one. */
 	@Test
-	void thatOfAnEarlierQuestionIsNotAccepted() {
+	void grantForAnEarlierQuestionIsNotAccepted() {
 		CompletableFuture<LockHandle> waiter = acquiring(waiting("k", LONG));
 		this.time.advance(Duration.ofMillis(600));
 		assertThat(this.registered).extracting(Claim::number).containsExactly(1L, 2L);
@@ -82,7 +82,7 @@ class GrantTests extends EngineFixture {
 	}
 
 	@Test
-	void itsLeaseCountsFromTheQuestion() {
+	void leaseCountsFromTheQuestion() {
 		CompletableFuture<LockHandle> waiter = acquiring(waiting("k", LONG));
 		this.time.advance(Duration.ofMillis(400));
 		releasedElsewhere("k");
@@ -92,7 +92,7 @@ class GrantTests extends EngineFixture {
 	}
 
 	@Test
-	void itsFirstRenewalComesAfterAThirdOfItAndGivesTheFullLease() {
+	void firstRenewalIsAfterAThirdAndGivesTheFullLease() {
 		CompletableFuture<LockHandle> waiter = acquiring(waiting("k", LONG));
 		this.time.advance(Duration.ofMillis(400));
 		releasedElsewhere("k");
@@ -193,7 +193,7 @@ class GrantTests extends EngineFixture {
 	}
 
 	@Test
-	void thatWhichComesBeforeTheAnswerIsKept() {
+	void grantBeforeTheAnswerIsKept() {
 		this.backend.after("register", () -> releasedElsewhere("k"));
 		assertThat(this.engine.tryAcquire(waiting("k", LONG))).isPresent();
 		assertThat(this.backend.steps()).containsExactly("acquire k", "register k");
@@ -246,7 +246,7 @@ class GrantTests extends EngineFixture {
 	}
 
 	@Test
-	void thatOfAnotherOwnerIsTakenOver() {
+	void grantForAnotherOwnerIsTakenOver() {
 		CompletableFuture<LockHandle> waiter = acquiring(waiting("k", LONG));
 		String unknown = instance() + ":unknown";
 		assertThat(this.store.pass("other#1:1", claim(unknown), false).owned()).isTrue();
@@ -259,7 +259,7 @@ class GrantTests extends EngineFixture {
 	}
 
 	@Test
-	void thatOfAnotherOwnerIsNotForgottenWhileACommandIsUnderWay() {
+	void grantForAnotherOwnerIsNotForgottenDuringACommand() {
 		String unknown = instance() + ":unknown";
 		this.backend.after("register", () -> {
 			this.store.pass("other#1:1", claim(unknown), false);
@@ -271,7 +271,7 @@ class GrantTests extends EngineFixture {
 	}
 
 	@Test
-	void thatWhichNobodyWaitsForAnyMoreIsGivenBack() {
+	void grantThatNobodyWaitsForIsGivenBack() {
 		loseGrants();
 		CompletableFuture<LockHandle> waiter = acquiring(waiting("k", Duration.ofMillis(100)));
 		this.backend.next("withdraw", ScriptedBackend.NOT_NOW); // It fails.
@@ -286,7 +286,7 @@ class GrantTests extends EngineFixture {
 	}
 
 	@Test
-	void itsWithdrawalNamesIt() {
+	void withdrawalNamesTheGrant() {
 		loseGrants();
 		CompletableFuture<LockHandle> waiter = acquiring(waiting("k", Duration.ofMillis(40)));
 		releasedElsewhere("k");
@@ -355,7 +355,7 @@ class GrantTests extends EngineFixture {
 	}
 
 	@Test
-	void thatOfAnotherOwnerIsGivenBackWhileTheKeyIsHeld() {
+	void grantForAnotherOwnerIsGivenBackWhileTheKeyIsHeld() {
 		LockHandle held = this.engine.acquire("l");
 		this.backend.forgetSteps();
 		hears(ReleaseNotification.granted("l", Waiter.exclusive(instance()), instance() + ":unknown", 1));

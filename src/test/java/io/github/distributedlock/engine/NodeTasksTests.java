@@ -56,7 +56,7 @@ class NodeTasksTests {
 	}
 
 	@Test
-	void thatWhichEndsLetsTheNextBeginBehindThoseOfOtherNodes() {
+	void nextTaskOfANodeBeginsBehindTasksOfOtherNodes() {
 		for (int i = 0; i < MOST + 2; i++) {
 			add("a", "a" + i);
 		}
@@ -195,7 +195,7 @@ class NodeTasksTests {
 	}
 
 	@Test
-	void thatWhichResumesTakesTurnsWithThatWhichBegins() {
+	void tasksThatResumeAndTasksThatBeginTakeTurns() {
 		for (int i = 0; i < MOST + 4; i++) {
 			add("a", "a" + i);
 		}
@@ -209,7 +209,7 @@ class NodeTasksTests {
 	}
 
 	@Test
-	void thatWhichBeginsIsNotHeldUpByThoseThatResumeAgainAndAgain() {
+	void tasksThatResumeAgainAndAgainHoldUpNoNewTask() {
 		for (int i = 0; i < MOST; i++) {
 			resumeAgain();
 		}

@@ -67,7 +67,7 @@ class PermitsTests extends EngineFixture {
 	}
 
 	@Test
-	void thoseThatWaitInOneJvmGetEachPermitThatBecomesFree() {
+	void waitersOfOneJvmGetEachPermitThatBecomesFree() {
 		List<LockHandle> held = IntStream.range(0, 2).mapToObj((i) -> this.third.acquire(detached(2))).toList();
 		List<CompletableFuture<LockHandle>> waiting = IntStream.range(0, 3)
 			.mapToObj((i) -> acquiring(permits(2).waitTime(LONG)))
@@ -81,7 +81,7 @@ class PermitsTests extends EngineFixture {
 	}
 
 	@Test
-	void thoseThatWaitWithoutAThreadGetEachPermitThatBecomesFree() {
+	void asyncWaitersGetEachPermitThatBecomesFree() {
 		List<LockHandle> held = IntStream.range(0, 2).mapToObj((i) -> this.third.acquire(detached(2))).toList();
 		List<CompletableFuture<LockHandle>> waiting = IntStream.range(0, 3)
 			.mapToObj((i) -> this.engine.acquireAsync(permits(2).waitTime(LONG)))

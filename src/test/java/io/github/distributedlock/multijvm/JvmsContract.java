@@ -20,6 +20,7 @@ import io.github.distributedlock.tck.History.Hold;
 import io.github.distributedlock.tck.HistoryChecker;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.RegisterExtension;
 import org.junit.jupiter.api.io.TempDir;
@@ -82,6 +83,7 @@ abstract class JvmsContract {
 		closeStore();
 	}
 
+	@Tag("thorough")
 	@Test
 	void fairRequestsAreServedInTheOrderOfTheirArrival() {
 		int requests = 24;
@@ -127,6 +129,7 @@ abstract class JvmsContract {
 	/**
 	 * The lock is renewed by its JVM, and not free before the last lease has run out.
 	 */
+	@Tag("thorough")
 	@ParameterizedTest
 	@EnumSource(names = { "SHARED", "PERMIT" })
 	void theLockOfAJvmThatIsKilledEndsWithItsLease(Kind kind) {

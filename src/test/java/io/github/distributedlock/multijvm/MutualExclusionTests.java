@@ -62,7 +62,7 @@ class MutualExclusionTests {
 	 */
 	@Tag("thorough")
 	@Test
-	void thoseThatWaitWithoutAThreadExcludeAndAreExcluded(@TempDir Path histories) {
+	void asyncRequestsExcludeAndAreExcluded(@TempDir Path histories) {
 		try (Contest mixed = new Contest(histories, (number) -> (number % 2 == 0) ? Map.of() : Driver.ASYNC)) {
 			assertThat(mixed.run(LONG, List.of(cases().findFirst().orElseThrow()))).as("increments by JVM")
 				.allMatch((count) -> count > 0);
@@ -73,7 +73,7 @@ class MutualExclusionTests {
 	 * With one JVM the keys stay, and the others recall them.
 	 */
 	@Test
-	void thoseWithWhichKeysStayExcludeAndAreExcluded(@TempDir Path histories) {
+	void jvmsThatKeepLocksExcludeAndAreExcluded(@TempDir Path histories) {
 		try (Contest mixed = new Contest(histories, (number) -> (number == 0) ? Map.of("lock.keep", "20") : Map.of())) {
 			assertThat(mixed.run(SHORT.multipliedBy(3), List.of(cases().findFirst().orElseThrow())))
 				.as("increments by JVM")

@@ -88,7 +88,7 @@ class AccessRulesTests {
 
 	@ParameterizedTest
 	@MethodSource("ways")
-	void theyAreEnoughForEverything(String name, Client client, Atomicity way) throws Exception {
+	void rulesAreEnoughForEverything(String name, Client client, Atomicity way) throws Exception {
 		RedisServers.Server server = RedisServers.shared(name);
 		try (Jedis admin = server.admin()) {
 			List<String> commands = commands(way, comparing(admin));

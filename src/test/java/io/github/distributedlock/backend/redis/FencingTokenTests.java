@@ -39,7 +39,7 @@ class FencingTokenTests {
 
 	@ParameterizedTest
 	@EnumSource
-	void itDoesNotGoBackWhenTheServerLosesItsData(Client client) {
+	void tokenDoesNotGoBackWhenTheServerLosesItsData(Client client) {
 		open(client);
 		long before = nextToken();
 		redis.admin().flushAll();
@@ -50,7 +50,7 @@ class FencingTokenTests {
 
 	@ParameterizedTest
 	@EnumSource
-	void itDoesNotGoBackWhenTheServersClockDoes(Client client) {
+	void tokenDoesNotGoBackWhenTheServersClockDoes(Client client) {
 		open(client);
 		// As if given when the clock was an hour ahead; odd, so that a lost digit is
 		// seen.

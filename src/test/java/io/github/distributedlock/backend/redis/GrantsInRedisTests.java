@@ -58,7 +58,7 @@ class GrantsInRedisTests {
 
 	@ParameterizedTest
 	@CsvSource({ "100, 3000", "600, 3000", "1000, 5000", "3000, 15000" })
-	void itsLeaseIsFiveCommandTimeoutsAndThreeSecondsAtLeast(long timeout, long lease) {
+	void leaseOfAGrantIsFiveCommandTimeoutsAndAtLeast3Seconds(long timeout, long lease) {
 		RedisLockSettings settings = RedisLockSettings.defaults().commandTimeout(Duration.ofMillis(timeout));
 		assertThat(REDIS.backend(Client.LETTUCE, settings).grantLease()).isEqualTo(Duration.ofMillis(lease));
 	}
@@ -197,7 +197,7 @@ class GrantsInRedisTests {
 	}
 
 	@Test
-	void thoseToWhomItCannotBeGrantedKeepTheirPlaces() {
+	void waitersWhoseGrantIsRefusedKeepTheirPlaces() {
 		REDIS.inTime(() -> {
 			Claim holder = held("a");
 			Claim first = waits("b");

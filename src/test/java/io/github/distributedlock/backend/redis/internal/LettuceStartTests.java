@@ -30,7 +30,7 @@ class LettuceStartTests {
 	private final Deque<Object> answers = new ArrayDeque<>();
 
 	@Test
-	void itIsAskedForAnAnswerFirst() throws Exception {
+	void connectionIsAskedForAnAnswerFirst() throws Exception {
 		try (Relay relay = new Relay(redis.port())) {
 			Queue<String> asked = new ConcurrentLinkedQueue<>();
 			relay.add((request, connection) -> {
@@ -56,7 +56,7 @@ class LettuceStartTests {
 	}
 
 	@Test
-	void itIsNotTriedWithoutEnd() {
+	void connectionIsNotTriedWithoutEnd() {
 		for (int i = 0; i < 1_000; i++) {
 			this.answers.add(notYet());
 		}
@@ -65,7 +65,7 @@ class LettuceStartTests {
 	}
 
 	@Test
-	void itIsNotHandedOutWithoutAnAnswer() {
+	void connectionIsNotHandedOutWithoutAnAnswer() {
 		this.answers.addAll(List.of(new QueryTimeoutException("thrown by the test"), "second"));
 		assertThatExceptionOfType(QueryTimeoutException.class).isThrownBy(() -> LettuceClient.untilReady(this::open));
 		assertThat(this.answers).hasSize(1);

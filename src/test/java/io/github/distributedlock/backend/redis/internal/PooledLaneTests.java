@@ -111,7 +111,7 @@ class PooledLaneTests {
 	}
 
 	@Test
-	void thoseThatWaitForTheSameConnectionGetOneEach() {
+	void callersThatWaitForAConnectionGetOneEach() {
 		delayConnections();
 		CompletableFuture<JedisLink> one = borrow();
 		CompletableFuture<JedisLink> other = borrow();
