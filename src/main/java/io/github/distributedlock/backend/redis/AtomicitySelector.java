@@ -112,7 +112,7 @@ final class AtomicitySelector {
 	 * @param <T> the type of the answer
 	 * @return the answer
 	 */
-	<T> @Nullable T run(Function<Lanes, Lane> lane, BiFunction<Steps, Link, @Nullable T> step) {
+	<T> @Nullable T run(Function<Lanes, Lane> lane, BiFunction<Steps, Link, T> step) {
 		Steps steps = get();
 		try {
 			return run(steps, lane, step);
@@ -129,7 +129,7 @@ final class AtomicitySelector {
 	// A step that was carried out in part may be repeated, as after a lost answer. But
 	// whatever becomes of the repetition, the first attempt remains carried out in part.
 	private <T> @Nullable T runAgain(Steps refused, RuntimeException refusal, Function<Lanes, Lane> lane,
-			BiFunction<Steps, Link, @Nullable T> step) {
+			BiFunction<Steps, Link, T> step) {
 		try {
 			if (areOthers(refused)) {
 				return run(get(), lane, step);
@@ -141,7 +141,7 @@ final class AtomicitySelector {
 		throw refusal;
 	}
 
-	private <T> @Nullable T run(Steps steps, Function<Lanes, Lane> lane, BiFunction<Steps, Link, @Nullable T> step) {
+	private <T> @Nullable T run(Steps steps, Function<Lanes, Lane> lane, BiFunction<Steps, Link, T> step) {
 		return lane.apply(lanes(steps)).run((link) -> {
 			try {
 				return step.apply(steps, link);

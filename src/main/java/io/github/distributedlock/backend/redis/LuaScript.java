@@ -3,6 +3,7 @@ package io.github.distributedlock.backend.redis;
 import java.util.stream.Collectors;
 import java.util.stream.Stream;
 
+import io.github.distributedlock.LockBackendException;
 import io.github.distributedlock.backend.redis.internal.Command;
 import io.github.distributedlock.backend.redis.internal.Command.Verb;
 import io.github.distributedlock.backend.redis.internal.KeyNames;
@@ -42,9 +43,9 @@ final class LuaScript {
 	 * @param <T> the type of the answer: {@code Long} or a list
 	 */
 	@SuppressWarnings("unchecked")
-	<T> @Nullable T run(Link link, int keys, Object... keysAndArguments) {
+	<T> T run(Link link, int keys, Object... keysAndArguments) {
 		try {
-			return (T) link.call(Command.script(Verb.EVALSHA, this.digest, keys, keysAndArguments));
+			return (T) answered(link.call(Command.script(Verb.EVALSHA, this.digest, keys, keysAndArguments)));
 		}
 		catch (DataAccessException ex) {
 			// The server refused before the script ran, so the script still runs only
@@ -56,8 +57,16 @@ final class LuaScript {
 		}
 	}
 
-	@Nullable Object runInFull(Link link, int keys, Object... keysAndArguments) {
-		return link.call(Command.script(Verb.EVAL, this.source, keys, keysAndArguments));
+	Object runInFull(Link link, int keys, Object... keysAndArguments) {
+		return answered(link.call(Command.script(Verb.EVAL, this.source, keys, keysAndArguments)));
+	}
+
+	// Each script answers.
+	private static Object answered(@Nullable Object reply) {
+		if (reply == null) {
+			throw LockBackendException.of("Redis gave no answer").retryable(true).build();
+		}
+		return reply;
 	}
 
 	private static String read(String name) {

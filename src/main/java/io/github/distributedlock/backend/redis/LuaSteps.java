@@ -121,19 +121,17 @@ final class LuaSteps implements Steps {
 	}
 
 	@Override
-	public @Nullable AcquireResult acquire(Link link, Claim claim, boolean registers) {
-		List<?> answer = run(this.acquire, link, claim, registers);
-		return (answer != null) ? result(claim.key(), answer) : null;
+	public AcquireResult acquire(Link link, Claim claim, boolean registers) {
+		return result(claim.key(), run(this.acquire, link, claim, registers));
 	}
 
 	@Override
-	public @Nullable HandOverResult pass(Link link, String owner, Claim next, boolean yields, boolean registers) {
+	public HandOverResult pass(Link link, String owner, Claim next, boolean yields, boolean registers) {
 		List<?> answer = run(this.pass, link, next, registers, owner, yields ? 1 : 0);
-		return (answer != null)
-				? HandOverResult.of(isTrue(answer.get(0)), result(next.key(), answer.subList(1, answer.size()))) : null;
+		return HandOverResult.of(isTrue(answer.get(0)), result(next.key(), answer.subList(1, answer.size())));
 	}
 
-	private @Nullable List<?> run(LuaScript script, Link link, Claim claim, boolean registers, Object... more) {
+	private List<?> run(LuaScript script, Link link, Claim claim, boolean registers, Object... more) {
 		List<Object> arguments = new ArrayList<>(List.of(claim.owner(), LockCodec.text(claim.waiter()),
 				claim.lease().toMillis(), registers ? WaitingList.TTL_MILLIS : 0,
 				claim.fenced() ? FencingCounter.TTL_MILLIS : 0, claim.number(), claim.grantLease().toMillis()));
@@ -206,7 +204,7 @@ final class LuaSteps implements Steps {
 		return isTrue(run(this.downgrade, link, key, false, List.of(owner)));
 	}
 
-	private <T> @Nullable T run(LuaScript script, Link link, String key, boolean fenced, List<?> more) {
+	private <T> T run(LuaScript script, Link link, String key, boolean fenced, List<?> more) {
 		List<Object> all = names(key);
 		if (fenced) {
 			all.add(this.names.fence(key));
@@ -259,11 +257,11 @@ final class LuaSteps implements Steps {
 		return areTrue(this.renew.run(link, renewals.size(), arguments.toArray()));
 	}
 
-	private static List<Boolean> areTrue(@Nullable List<?> answers) {
-		return (answers != null) ? answers.stream().map(LuaSteps::isTrue).toList() : List.of();
+	private static List<Boolean> areTrue(List<?> answers) {
+		return answers.stream().map(LuaSteps::isTrue).toList();
 	}
 
-	private static boolean isTrue(@Nullable Object answer) {
+	private static boolean isTrue(Object answer) {
 		return Long.valueOf(1).equals(answer);
 	}
 

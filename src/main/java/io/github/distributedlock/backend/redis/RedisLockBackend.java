@@ -4,6 +4,7 @@ import java.time.Duration;
 import java.time.temporal.ChronoUnit;
 import java.util.List;
 import java.util.Map;
+import java.util.Objects;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.function.BiFunction;
@@ -219,7 +220,7 @@ public final class RedisLockBackend implements LockBackend {
 				claim.features().isEmpty() ? acquireIfFree(steps, link, claim) : steps.acquire(link, claim, false)));
 	}
 
-	private @Nullable AcquireResult acquireIfFree(Steps steps, Link link, Claim claim) {
+	private AcquireResult acquireIfFree(Steps steps, Link link, Claim claim) {
 		long begin = System.nanoTime();
 		// After a slow command, no second command is sent: the lock was not acquired.
 		AcquireResult result = Steps.acquireIfFree(link, this.names.lock(claim.key()), claim,
@@ -249,7 +250,7 @@ public final class RedisLockBackend implements LockBackend {
 		return run("pass on", next.key(), 0, this::acquiring, (steps, link) -> {
 			HandOverResult result = steps.pass(link, owner, heard, yields, hears || next.fair());
 			try {
-				acknowledged(link, steps, next, (result != null) ? result.next() : null);
+				acknowledged(link, steps, next, result.next());
 			}
 			catch (LockBackendException ex) {
 				// The former owner has lost the lock, so the step was carried out in
@@ -274,8 +275,8 @@ public final class RedisLockBackend implements LockBackend {
 	 * @param link the link by which the lock was acquired, and which no other thread uses
 	 * meanwhile
 	 */
-	private @Nullable AcquireResult acknowledged(Link link, Steps steps, Claim claim, @Nullable AcquireResult result) {
-		if (!acknowledges() || result == null || !result.acquired()) {
+	private AcquireResult acknowledged(Link link, Steps steps, Claim claim, AcquireResult result) {
+		if (!acknowledges() || !result.acquired()) {
 			return result;
 		}
 		int count = this.settings.replicasToAck();
@@ -401,7 +402,7 @@ public final class RedisLockBackend implements LockBackend {
 		return run("inspect", key, (steps, link) -> Values.status(key, link, this.names));
 	}
 
-	private <T> T run(String what, String key, BiFunction<Steps, Link, @Nullable T> step) {
+	private <T> T run(String what, String key, BiFunction<Steps, Link, T> step) {
 		return run(what, key, 0, Lanes::commands, step);
 	}
 
@@ -413,13 +414,9 @@ public final class RedisLockBackend implements LockBackend {
 	 * @param others how many more there are
 	 */
 	private <T> T run(String what, String key, int others, Function<Lanes, Lane> lane,
-			BiFunction<Steps, Link, @Nullable T> step) {
+			BiFunction<Steps, Link, T> step) {
 		try {
-			T answer = wiring().selector().run(lane, step);
-			if (answer == null) {
-				throw LockBackendException.of("Redis gave no answer").retryable(true).build();
-			}
-			return answer;
+			return Objects.requireNonNull(wiring().selector().run(lane, step));
 		}
 		catch (RuntimeException ex) {
 			boolean foreign = RedisRefusal.WRONGTYPE.isIn(ex); // This refusal concerns

@@ -19,7 +19,7 @@ import org.jspecify.annotations.Nullable;
  * The steps of {@link io.github.distributedlock.backend.LockBackend} on a link. One of
  * the ways of {@link Atomicity} keeps other clients out of the part that must be atomic.
  * All ways keep the same data in the same form, so that JVMs that use different ways
- * share locks. An answer is {@code null} if the server gave none.
+ * share locks.
  */
 interface Steps {
 
@@ -71,7 +71,7 @@ interface Steps {
 	 * reserved for the claim's waiter.
 	 * @param registers whether the claim's waiter is registered if the lock is busy
 	 */
-	@Nullable AcquireResult acquire(Link link, Claim claim, boolean registers);
+	AcquireResult acquire(Link link, Claim claim, boolean registers);
 
 	/**
 	 * Passes a key on inside its JVM.
@@ -81,17 +81,16 @@ interface Steps {
 	 * @param registers whether the waiter of the next claim is registered if the next
 	 * owner does not get the key
 	 */
-	@Nullable HandOverResult pass(Link link, String owner, Claim next, boolean yields, boolean registers);
+	HandOverResult pass(Link link, String owner, Claim next, boolean yields, boolean registers);
 
 	boolean release(Link link, String key, String owner);
 
 	/**
-	 * Releases keys in one step.
-	 * @return for each key, in order, whether the owner had the key; {@code null} if one
-	 * step cannot release several keys
+	 * Releases keys, in one step if the steps {@linkplain #takesSeveral() can}.
+	 * @return for each key, in order, whether the owner had the key
 	 */
-	default @Nullable List<Boolean> releaseAll(Link link, List<String> keys, String owner) {
-		return null;
+	default List<Boolean> releaseAll(Link link, List<String> keys, String owner) {
+		return keys.stream().map((key) -> release(link, key, owner)).toList();
 	}
 
 	/**

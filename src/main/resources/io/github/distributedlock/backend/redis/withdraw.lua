@@ -26,3 +26,4 @@ end
 if not value then
 	wakeNext(queue, WAITER)
 end
+return 1

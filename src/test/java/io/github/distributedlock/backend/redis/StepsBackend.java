@@ -40,8 +40,7 @@ record StepsBackend(Steps steps, Link link) implements LockBackend {
 
 	@Override
 	public List<Boolean> releaseAll(List<String> keys, String owner) {
-		List<Boolean> released = this.steps.releaseAll(this.link, keys, owner);
-		return (released != null) ? released : LockBackend.super.releaseAll(keys, owner);
+		return this.steps.releaseAll(this.link, keys, owner);
 	}
 
 	@Override
