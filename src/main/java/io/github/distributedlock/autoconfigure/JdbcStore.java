@@ -180,7 +180,9 @@ final class JdbcStore implements StorePool, DisposableBean {
 			// Several dead connections are replaced within one command timeout.
 			pool.setValidationTimeout(250);
 			if (url != null && url.startsWith("jdbc:h2:") && !url.toUpperCase(Locale.ROOT).contains(";" + H2_TIMEOUT)) {
-				pool.addDataSourceProperty(H2_TIMEOUT, String.valueOf(settings.commandTimeout().toMillis()));
+				// In the URL, since a copied pool has the very properties of the other
+				// pool.
+				pool.setJdbcUrl(url + ";" + H2_TIMEOUT + "=" + settings.commandTimeout().toMillis());
 			}
 			if (url != null && url.startsWith("jdbc:postgresql:") && known.getConnectionInitSql() == null) {
 				pool.setConnectionInitSql(NOTICE_CLOSED);

@@ -239,6 +239,16 @@ class JdbcConfigurationTests {
 	}
 
 	@Test
+	void theirTimeoutIsNotThatOfTheApplication() {
+		inFile(ALWAYS).run((context) -> {
+			context.getBean(DistributedLock.class).acquire("k").close();
+			HikariDataSource pool = context.getBean(HikariDataSource.class);
+			assertThat(pool.getDataSourceProperties()).isEmpty();
+			assertThat(pool.getJdbcUrl()).doesNotContain("TIMEOUT");
+		});
+	}
+
+	@Test
 	void deadConnectionsAreFoundWithinOneCommandTimeout() {
 		inFile(ALWAYS, "spring.datasource.hikari.register-mbeans=true").run((context) -> {
 			context.getBean(DistributedLock.class).acquire("k").close();
