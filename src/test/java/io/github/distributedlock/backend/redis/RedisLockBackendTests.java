@@ -26,6 +26,7 @@ import org.junit.jupiter.api.extension.RegisterExtension;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 import redis.clients.jedis.Jedis;
+import redis.clients.jedis.Protocol;
 
 import org.springframework.data.redis.connection.RedisConnectionFactory;
 import org.springframework.data.redis.connection.RedisStandaloneConfiguration;
@@ -241,6 +242,25 @@ class RedisLockBackendTests {
 		assertThat(redis.admin().clientList()).contains("user=app");
 		redis.admin().select(3);
 		assertThat(redis.admin().exists("lock:{k}")).as("in database 3").isTrue();
+	}
+
+	@ParameterizedTest
+	@EnumSource
+	void passwordThatIsChangedIsThatOfTheNextConnection(Client client) {
+		redis.admin().aclSetUser("rotated", "on", "resetpass", ">old", "+@all", "~*", "&*");
+		RedisStandaloneConfiguration configuration = new RedisStandaloneConfiguration("localhost", redis.port());
+		configuration.setUsername("rotated");
+		configuration.setPassword("old");
+		RedisLockBackend backend = patient(client.connectTo(configuration));
+		backend.acquire(claim("k", "a"));
+		backend.renew(List.of(Renewal.of(claim("k", "a"))));
+		redis.admin().aclSetUser("rotated", "resetpass", ">new");
+		configuration.setPassword("new");
+		redis.admin().sendCommand(Protocol.Command.CLIENT, "KILL", "USER", "rotated");
+		await().ignoreExceptionsInstanceOf(LockBackendException.class)
+			.until(() -> backend.renew(List.of(Renewal.of(claim("k", "a")))).size() == 1);
+		await().ignoreExceptionsInstanceOf(LockBackendException.class)
+			.until(() -> backend.acquire(claim("other", "a")).acquired());
 	}
 
 	@ParameterizedTest

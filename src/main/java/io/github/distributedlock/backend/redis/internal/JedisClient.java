@@ -55,8 +55,6 @@ final class JedisClient implements SignalConnector {
 
 	private final Supplier<RedisNode> server;
 
-	private final JedisClientConfig settings;
-
 	private final @Nullable SentinelMaster sentinels;
 
 	private JedisClient(JedisConnectionFactory application, Duration timeout) {
@@ -68,17 +66,25 @@ final class JedisClient implements SignalConnector {
 		this.sentinels = (servers != null) ? new SentinelMaster(servers, this::sentinel, timeout) : null;
 		RedisNode node = new RedisNode(standalone.getHostName(), standalone.getPort());
 		this.server = (this.sentinels != null) ? this.sentinels::get : () -> node;
-		RedisClusterConfiguration cluster = application.getClusterConfiguration();
+	}
+
+	/**
+	 * Returns the settings of a new connection. The application may have changed its
+	 * credentials since the connection before.
+	 */
+	private JedisClientConfig settings() {
+		RedisSentinelConfiguration servers = this.application.getSentinelConfiguration();
+		RedisClusterConfiguration cluster = this.application.getClusterConfiguration();
+		RedisStandaloneConfiguration one = Objects.requireNonNull(this.application.getStandaloneConfiguration());
 		if (servers != null) {
-			RedisStandaloneConfiguration master = SentinelMaster.standalone(servers.getSentinels().iterator().next());
-			master.setDatabase(servers.getDatabase());
-			master.setUsername(servers.getUsername());
-			master.setPassword(servers.getPassword());
-			standalone = master;
+			one = SentinelMaster.standalone(servers.getSentinels().iterator().next());
+			one.setDatabase(servers.getDatabase());
+			one.setUsername(servers.getUsername());
+			one.setPassword(servers.getPassword());
 		}
-		RedisStandaloneConfiguration one = standalone;
-		this.settings = settings((client) -> (cluster != null) ? new JedisConnectionFactory(cluster, client)
-				: new JedisConnectionFactory(one, client), (builder) -> {
+		RedisStandaloneConfiguration server = one;
+		return settings((client) -> (cluster != null) ? new JedisConnectionFactory(cluster, client)
+				: new JedisConnectionFactory(server, client), (builder) -> {
 				});
 	}
 
@@ -97,7 +103,7 @@ final class JedisClient implements SignalConnector {
 		PooledLane<JedisLink> renewals = new PooledLane<>(client::connect, RENEWALS, timeout);
 		return new OwnConnections(new Lanes(new Combiner<>(commands, timeout), renewals), new Lanes(commands, renewals),
 				client, (client.sentinels != null) ? client.sentinels::master : (slot) -> client, client.sentinels, tls,
-				(client.settings.getDatabase() != 0) ? "+select" : "", () -> {
+				(client.settings().getDatabase() != 0) ? "+select" : "", () -> {
 				});
 	}
 
@@ -108,12 +114,12 @@ final class JedisClient implements SignalConnector {
 
 	private PooledLane<JedisLink> lane(String node, int connections) {
 		BoundedOpener opener = new BoundedOpener(BoundedOpener.time(this.timeout));
-		return new PooledLane<>(() -> connect(opener, HostAndPort.from(node), this.settings, () -> true), connections,
+		return new PooledLane<>(() -> connect(opener, HostAndPort.from(node), settings(), () -> true), connections,
 				this.timeout);
 	}
 
 	private JedisLink connect(String node) {
-		return connect(HostAndPort.from(node), this.settings, () -> true);
+		return connect(HostAndPort.from(node), settings(), () -> true);
 	}
 
 	private static HostAndPort address(RedisNode node) {
@@ -122,7 +128,7 @@ final class JedisClient implements SignalConnector {
 
 	private JedisLink connect() {
 		RedisNode server = this.server.get();
-		return connect(address(server), this.settings, () -> this.sentinels == null || this.sentinels.is(server));
+		return connect(address(server), settings(), () -> this.sentinels == null || this.sentinels.is(server));
 	}
 
 	private JedisLink connect(HostAndPort server, JedisClientConfig settings, BooleanSupplier leadsToMaster) {
