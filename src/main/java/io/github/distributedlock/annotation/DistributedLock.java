@@ -60,9 +60,10 @@ import org.springframework.core.annotation.AliasFor;
  * returns a {@link java.util.concurrent.CompletionStage} holds the lock until that stage
  * completes, and the caller sees the completion after the release; the calling thread is
  * no longer inside the lock once the method has returned. Cancelling the returned future
- * cancels the method's own. A reactive result, and a Kotlin {@code suspend} function,
- * takes the lock at each subscription, and holds the lock until the subscription
- * completes, fails or is cancelled.
+ * cancels the method's own, which releases the lock, also if work goes on that the future
+ * stood for. A reactive result, and a Kotlin {@code suspend} function, takes the lock at
+ * each subscription, and holds the lock until the subscription completes, fails or is
+ * cancelled.
  * <p>
  * <b>Transactions.</b> The lock is taken before, and released after, the transaction of a
  * {@code @Transactional} on the same method. If the caller's transaction is already

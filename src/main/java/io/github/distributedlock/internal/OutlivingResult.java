@@ -55,6 +55,10 @@ public final class OutlivingResult {
 			List.of(LATER, Callable.class.getName(), Supplier.class.getName(), "kotlin.jvm.functions.Function0",
 					"kotlin.Lazy"),
 			List.of("a lazy stream", BaseStream.class.getName()),
+			List.of("a result of another library that is there later", "io.vertx.core.Future",
+					"io.reactivex.SingleSource", "io.reactivex.MaybeSource", "io.reactivex.CompletableSource",
+					"io.reactivex.ObservableSource", "kotlinx.coroutines.channels.ReceiveChannel",
+					"org.apache.ibatis.cursor.Cursor"),
 			List.of("an iterator that is read later", Iterator.class.getName()),
 			List.of("a future that does not signal its completion", Future.class.getName()));
 

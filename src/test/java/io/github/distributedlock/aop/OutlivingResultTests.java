@@ -68,11 +68,14 @@ class OutlivingResultTests {
 	}
 
 	@ParameterizedTest
-	@ValueSource(strings = { "web.context.request.async.DeferredResult", "web.context.request.async.WebAsyncTask",
-			"web.servlet.mvc.method.annotation.StreamingResponseBody",
-			"web.servlet.mvc.method.annotation.ResponseBodyEmitter" })
-	void asynchronousResultsOfSpringMvc(String name, @TempDir Path directory) {
-		String result = "org.springframework." + name;
+	@ValueSource(strings = { "org.springframework.web.context.request.async.DeferredResult",
+			"org.springframework.web.context.request.async.WebAsyncTask",
+			"org.springframework.web.servlet.mvc.method.annotation.StreamingResponseBody",
+			"org.springframework.web.servlet.mvc.method.annotation.ResponseBodyEmitter", "io.vertx.core.Future",
+			"io.reactivex.SingleSource", "io.reactivex.MaybeSource", "io.reactivex.CompletableSource",
+			"io.reactivex.ObservableSource", "kotlinx.coroutines.channels.ReceiveChannel",
+			"org.apache.ibatis.cursor.Cursor" })
+	void asynchronousResultsOfOtherLibraries(String result, @TempDir Path directory) {
 		int dot = result.lastIndexOf('.');
 		Class<?> type = Sources.compile(directory, "acme.Service", Map.of(result, """
 				package %s;
