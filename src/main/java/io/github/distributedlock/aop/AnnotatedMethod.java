@@ -180,10 +180,21 @@ record AnnotatedMethod(Method method, Class<?> beanClass, AnnotatedElement decla
 			.orElse(declaring);
 	}
 
+	/**
+	 * Returns the name of the method in the source. Kotlin puts the name of the module
+	 * behind the name of an internal function, and JVMs in which the module was renamed
+	 * would have another lock.
+	 */
+	String name() {
+		String name = this.method.getName();
+		int module = KotlinDetector.isKotlinType(this.method.getDeclaringClass()) ? name.indexOf('$') : -1;
+		return (module > 0) ? name.substring(0, module) : name;
+	}
+
 	String shortName() {
 		Class<?> type = namedClass();
 		String simple = type.getSimpleName();
-		return (simple.isEmpty() ? ClassUtils.getShortName(type) : simple) + "." + this.method.getName();
+		return (simple.isEmpty() ? ClassUtils.getShortName(type) : simple) + "." + name();
 	}
 
 	Class<?> resultType() {

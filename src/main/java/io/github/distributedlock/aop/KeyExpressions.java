@@ -47,7 +47,7 @@ final class KeyExpressions {
 		this.parameters = KeyContext.parameters(annotated);
 		this.strings = Stream.of(annotated.annotation().key()).map((written) -> parts(written, properties)).toList();
 		if (this.strings.isEmpty()) {
-			this.constant = List.of(annotated.namedClass().getName() + "." + annotated.method().getName());
+			this.constant = List.of(annotated.namedClass().getName() + "." + annotated.name());
 		}
 		else {
 			boolean same = this.strings.stream().flatMap(List::stream).allMatch((part) -> part.code == null);

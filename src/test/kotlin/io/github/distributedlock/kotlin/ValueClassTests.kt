@@ -35,6 +35,11 @@ class ValueClassTests {
 		assertThat(orders.busyInternal()).isEqualTo("instead")
 	}
 
+	@Test
+	fun `internal function without a key has no module in its name`() = with { orders, _ ->
+		assertThat(orders.named()).isEqualTo(listOf(Orders::class.java.name + ".named"))
+	}
+
 	private fun with(test: (Orders, Locks) -> Unit) {
 		Contexts.inMemory().withBean(Orders::class.java).run { context ->
 			assertThat(context).hasNotFailed()
@@ -76,6 +81,9 @@ class ValueClassTests {
 		open fun busyInternal(): String = "locked"
 
 		internal open fun insteadInternal(): String = "instead"
+
+		@DistributedLock
+		internal open fun named(): List<String> = held()
 
 		private fun held(): List<String> = LockHandle.current().orElseThrow().keys()
 
