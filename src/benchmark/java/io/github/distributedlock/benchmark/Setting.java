@@ -20,16 +20,16 @@ final class Setting {
 			  PostgreSQL, with `fsync` on, vacuums and takes a checkpoint. MariaDB writes its log at each commit.
 			  What one thread does alone, and 16 with a key each or one for all, is measured by JMH, too.
 			- JVMs that share a key work until their compilers rest, eight rounds at most, and are measured then.
-			- Whoever holds the lock counts in memory that all JVMs share. A count that is too low is a lock that let two
-			  in; ours would end the run with an error.
+			- The holder of a lock adds one to a count in memory that all JVMs share. A count that is too low shows that a lock
+			  let two in. With ours, the run would end with an error.
 			- *Server commands* are those that the server counts (`total_commands_processed`): commands inside of scripts, too.
-			- *Requests* are how often it read from a client (`total_reads_processed`). Clients that send several commands
+			- *Requests* are how often the server read from a client (`total_reads_processed`). Clients that send several commands
 			  together, as Lettuce and Redisson do under load, get by with fewer. A statement of a database
 			  (`pg_stat_statements`, `Questions`) counts as a command and as a request, a COMMIT of its own, too.
 			- An operation's *p50* and *p99* count the wait and the way back; those of a *wait* end when the lock is there.
-			- *Attempts* ask the server for a lock that the JVM does not have. To pass on one that it has is none.
-			- Waiters are threads of one JVM while another JVM holds the lock. They are drained when all of them have had it,
-			  counted from just before it is given back.
+			- *Attempts* ask the server for a lock that the JVM does not have. Passing on a lock that it has is none.
+			- Waiters are threads of one JVM while another JVM holds the lock. They are drained when all of them have had the
+			  lock, counted from just before the other JVM releases it.
 			- Renewal is measured for ours and Redisson, with a lease of 30 s: processor time in 10 s, after a minute and a half
 			  in which their compilers come to rest. Lock4j, whose annotation renews by default, too, is not measured.
 
