@@ -53,8 +53,8 @@ class CurrentLockTests {
 	}
 
 	/**
-	 * A thread of a servlet container outlives the application, and would keep its class
-	 * loader.
+	 * A thread of a servlet container outlives the application, and would keep the class
+	 * loader of the application.
 	 */
 	@Test
 	void threadKeepsNothingOfTheLibraryOnceItsLocksAreClosed() {
@@ -118,7 +118,7 @@ class CurrentLockTests {
 	}
 
 	/**
-	 * As a thread does for ever that takes each lock before it gives the last one back.
+	 * A thread may for ever take the next lock before the release of the last one.
 	 */
 	@Test
 	void bindingThatEndedBelowOneThatGoesOnIsDropped() {

@@ -124,7 +124,7 @@ class ForwardingDistributedLockTests {
 	}
 
 	/**
-	 * What a stop waits for is the caller's to say, also for code that is run.
+	 * The caller says whether a stop waits for a lock, also if the lock runs code.
 	 */
 	@Test
 	void awaitedOnStopIsKeptAsItWasAsked() {

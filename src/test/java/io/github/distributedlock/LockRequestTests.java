@@ -48,8 +48,7 @@ class LockRequestTests {
 	@ValueSource(strings = { "", " ", "\t\n" })
 	void blankKeyIsRefused(String key) {
 		assertThatIllegalArgumentException().isThrownBy(() -> LockRequest.of("a", key))
-			.withMessageContaining("Lock key 1 of")
-			.withMessageContaining(
+			.withMessageContainingAll("Lock key 1 of",
 					"is blank: it would lock more, or less, than was meant. Check the values that the key is made from");
 	}
 

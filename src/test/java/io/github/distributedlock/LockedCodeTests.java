@@ -43,24 +43,20 @@ class LockedCodeTests {
 	}
 
 	@Test
-	void lambdaWithAValue() {
+	void lambdaWithAValueOrNull() {
 		String value = this.lock.execute("k", () -> "value");
 		int length = this.lock.execute(REQUEST, () -> {
 			assertThat(LockHandle.current()).isPresent();
 			return value.length();
 		});
 		assertThat(length).isEqualTo(5);
+		Object nothing = this.lock.execute("k", () -> null);
+		assertThat(nothing).isNull();
 		assertThat(LockHandle.current()).isEmpty();
 	}
 
 	@Test
-	void lambdaWithNull() {
-		Object nothing = this.lock.execute("k", () -> null);
-		assertThat(nothing).isNull();
-	}
-
-	@Test
-	void lambdaWithoutAValue() {
+	void lambdaWithoutAValueOrThatOnlyThrows() {
 		this.lock.run("k", () -> {
 			assertThat(LockHandle.current()).isPresent();
 			this.ran.add("block");
@@ -69,11 +65,20 @@ class LockedCodeTests {
 		this.lock.run("k", () -> {
 		});
 		assertThat(this.ran).containsExactly("block", "expression");
+		assertThatIllegalStateException().isThrownBy(() -> this.lock.run("k", () -> {
+			throw new IllegalStateException("unchecked");
+		}));
+		assertThatIllegalStateException().isThrownBy(() -> this.lock.execute("k", () -> {
+			throw new IllegalStateException("unchecked");
+		}));
+		assertThat(LockHandle.current()).isEmpty();
 	}
 
 	@Test
 	void triedCodeRunsUnlessTheKeyIsBusy() throws IOException {
 		assertThat(this.lock.tryExecute("k", () -> read("text"), () -> "busy")).isEqualTo("text");
+		String nothing = this.lock.tryExecute("k", () -> null, () -> read("busy"));
+		assertThat(nothing).isNull();
 		assertThat(this.lock.tryRun(REQUEST, () -> this.ran.add(read("task")))).isTrue();
 		try (LockHandle other = this.lock.acquire(REQUEST.detached(true))) {
 			assertThat(this.lock.tryExecute("a", () -> read("text"), () -> read("busy"))).isEqualTo("busy");
@@ -86,12 +91,6 @@ class LockedCodeTests {
 		}
 		assertThat(this.ran).containsExactly("task");
 		assertThat(this.lock.snapshot().holds()).isEmpty();
-	}
-
-	@Test
-	void busyIsToldFromNull() throws IOException {
-		String nothing = this.lock.tryExecute("k", () -> null, () -> read("busy"));
-		assertThat(nothing).isNull();
 	}
 
 	@Test
@@ -169,27 +168,6 @@ class LockedCodeTests {
 	}
 
 	@Test
-	void lambdaThatOnlyThrows() {
-		assertThatIllegalStateException().isThrownBy(() -> this.lock.run("k", () -> {
-			throw new IllegalStateException("unchecked");
-		}));
-		assertThatIllegalStateException().isThrownBy(() -> this.lock.execute("k", () -> {
-			throw new IllegalStateException("unchecked");
-		}));
-		assertThat(LockHandle.current()).isEmpty();
-	}
-
-	@Test
-	void oneCheckedException() throws IOException {
-		String text = this.lock.execute("k", () -> read("text"));
-		assertThat(text).isEqualTo("text");
-		this.lock.run(REQUEST, () -> {
-			this.ran.add(read("task"));
-		});
-		assertThat(this.ran).containsExactly("task");
-	}
-
-	@Test
 	void checkedExceptionIsCaughtByItsType() {
 		try {
 			this.lock.run("k", () -> {
@@ -216,20 +194,16 @@ class LockedCodeTests {
 	}
 
 	@Test
-	void exactMethodReference() throws IOException {
+	void methodReference() throws IOException {
 		assertThat(this.lock.execute("k", this::value)).isEqualTo("value");
 		assertThat(this.lock.execute(REQUEST, this::file)).isEqualTo("file");
 		this.lock.run("k", this::task);
 		this.lock.run("k", this::value);
 		this.lock.run(REQUEST, this::file);
-		assertThat(this.ran).containsExactly("task");
-	}
-
-	@Test
-	void overloadedMethodReference() throws IOException {
-		String value = this.lock.execute("k", this::overloaded);
-		assertThat(value).isEqualTo("overloaded");
+		String overloaded = this.lock.execute("k", this::overloaded);
+		assertThat(overloaded).isEqualTo("overloaded");
 		this.lock.run(REQUEST, this::overloaded);
+		assertThat(this.ran).containsExactly("task");
 	}
 
 	@Test

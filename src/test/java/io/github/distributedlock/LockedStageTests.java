@@ -15,7 +15,7 @@ import org.junit.jupiter.api.Test;
 import static org.assertj.core.api.Assertions.assertThat;
 
 /**
- * What becomes of a lock whose code is not called: no minimum hold time keeps it.
+ * A lock whose code is not called is undone: no minimum hold time keeps the key.
  */
 class LockedStageTests {
 

@@ -19,7 +19,7 @@ abstract class AdvisedFixture<S> {
 	final RecordingLock lock;
 
 	/**
-	 * What the lock was used for.
+	 * The uses of the lock, oldest first.
 	 */
 	final List<String> events;
 
@@ -31,7 +31,7 @@ abstract class AdvisedFixture<S> {
 	}
 
 	/**
-	 * Which service is tested: the one with annotations, unless another locks in code.
+	 * Returns the service to test: the annotated bean, unless a subclass locks in code.
 	 */
 	S service(S advised, DistributedLock lock) {
 		return advised;

@@ -2,6 +2,7 @@ package io.github.distributedlock.aop;
 
 import java.util.HashMap;
 import java.util.Map;
+import java.util.function.Supplier;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 import java.util.stream.Stream;
@@ -10,6 +11,7 @@ import io.github.distributedlock.DistributedLock;
 import io.github.distributedlock.LockDefinitionException;
 import org.assertj.core.api.AbstractThrowableAssert;
 
+import org.springframework.aop.Advisor;
 import org.springframework.aop.config.AopConfigUtils;
 import org.springframework.beans.factory.BeanCreationException;
 import org.springframework.beans.factory.BeanFactory;
@@ -26,8 +28,8 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 /**
- * A Spring context with the advisor, as the auto-configuration wires it, and a lock that
- * records.
+ * A Spring context with a recording lock, and with the advisor as the auto-configuration
+ * wires the advisor.
  */
 final class AdvisorContext implements AutoCloseable {
 
@@ -47,11 +49,20 @@ final class AdvisorContext implements AutoCloseable {
 		return this;
 	}
 
+	/**
+	 * Adds advice of others.
+	 */
+	AdvisorContext advice(Supplier<Advisor> advisor) {
+		this.context.registerBean(Advisor.class, advisor,
+				(definition) -> definition.setRole(BeanDefinition.ROLE_INFRASTRUCTURE));
+		return this;
+	}
+
 	AdvisorContext start(Class<?>... components) {
 		this.context.getEnvironment().getPropertySources().addFirst(new MapPropertySource("test", this.properties));
 		this.context.setClassLoader(components[0].getClassLoader());
 		this.context.register(components);
-		// Last, so that only its order can put the advisor before others.
+		// Registered last, so that only the order can put the advisor before others.
 		this.context.register(LockConfiguration.class);
 		AopConfigUtils.registerAutoProxyCreatorIfNecessary(this.context);
 		if (this.classProxies) {
@@ -74,7 +85,7 @@ final class AdvisorContext implements AutoCloseable {
 	}
 
 	/**
-	 * Returns why each of several methods of a component cannot work, by its name.
+	 * Returns the refusals of several methods of a component by the names of the methods.
 	 */
 	Map<String, Throwable> refusals(Class<?> component) {
 		Map<String, Throwable> refusals = new HashMap<>();

@@ -7,41 +7,34 @@ import java.lang.annotation.Target;
 import java.lang.reflect.Proxy;
 import java.nio.file.Path;
 import java.time.Duration;
+import java.util.List;
 import java.util.Map;
-import java.util.function.Supplier;
+import java.util.function.Consumer;
 
 import io.github.distributedlock.annotation.DistributedLock;
 import io.github.distributedlock.annotation.IfBusy;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
 
+import org.springframework.aop.Advisor;
 import org.springframework.aop.support.AopUtils;
 import org.springframework.aop.support.DefaultIntroductionAdvisor;
 import org.springframework.aop.support.DelegatingIntroductionInterceptor;
-import org.springframework.beans.factory.config.BeanDefinition;
 import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Configuration;
-import org.springframework.context.annotation.Role;
 import org.springframework.core.annotation.AliasFor;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
 /**
- * Where the annotation may be, and which one counts.
+ * The places where the annotation may be, and the annotation that counts.
  */
 class AnnotationLookupTests {
 
 	@Test
-	void helpersThatNoProxyInterceptsAreLeftAloneByATypeAnnotation() {
-		try (AdvisorContext context = AdvisorContext.of(WithHelpers.class)) {
-			context.get(WithHelpers.class).run("a");
-			assertThat(context.lock().keys()).containsExactly("a");
-			assertThat(context.lock().requests).hasSize(1);
-		}
-	}
-
-	@Test
-	void onAClassItCoversWhatAProxyCanIntercept() {
+	void annotationOnAClassCoversWhatAProxyCanIntercept() {
 		try (AdvisorContext context = AdvisorContext.of(OnClass.class)) {
 			OnClass bean = context.get(OnClass.class);
 			bean.inherited();
@@ -50,111 +43,63 @@ class AnnotationLookupTests {
 			assertThat(context.lock().events).isEmpty();
 			bean.plain();
 			assertThat(context.lock().keys()).containsExactly(OnClass.class.getName() + ".plain");
-			assertThat(context.lock().events).containsExactly("acquire", "release");
 			bean.packaged();
 			assertThat(context.lock().keys()).containsExactly(OnClass.class.getName() + ".packaged");
 			bean.guarded();
 			assertThat(context.lock().keys()).containsExactly(OnClass.class.getName() + ".guarded");
-		}
-	}
-
-	@Test
-	void onAMethodItWinsOverTheClass() {
-		try (AdvisorContext context = AdvisorContext.of(OnClass.class)) {
-			context.get(OnClass.class).own();
+			assertThat(context.lock().request().waitTime()).isEqualTo(Duration.ofSeconds(7));
+			bean.own();
 			assertThat(context.lock().keys()).containsExactly("own");
 			assertThat(context.lock().request().waitTime()).isNull();
 		}
+		assertThat(keys(WithHelpers.class, (bean) -> bean.run("a"))).containsExactly("a");
 	}
 
 	@Test
 	void subclassInheritsFromTheClassAndFromTheOverriddenMethod() {
-		try (AdvisorContext context = AdvisorContext.of(Sub.class)) {
-			Sub bean = context.get(Sub.class);
-			bean.own();
-			assertThat(context.lock().keys()).containsExactly("own");
-			bean.added();
-			assertThat(context.lock().keys()).containsExactly(Sub.class.getName() + ".added");
+		assertThat(keys(Sub.class, Sub::own)).containsExactly("own");
+		assertThat(keys(Sub.class, Sub::added)).containsExactly(Sub.class.getName() + ".added");
+	}
+
+	@ParameterizedTest
+	@ValueSource(booleans = { true, false })
+	void annotationOnAnInterfaceMethod(boolean classProxies) {
+		try (AdvisorContext context = context(classProxies).start(StockOfShop.class, TextHandler.class)) {
+			Stock stock = context.get(Stock.class);
+			assertThat(AopUtils.isCglibProxy(stock)).isEqualTo(classProxies);
+			stock.buy("a-1", 3);
+			// Both names work: sku and count are the interface's, article the
+			// implementation's.
+			assertThat(context.lock().keys()).containsExactly("a-1", "a-1/3");
+			stock.standard();
+			assertThat(context.lock().keys()).containsExactly(StockOfShop.class.getName() + ".standard");
+			@SuppressWarnings("unchecked")
+			Handler<String> handler = context.get(Handler.class);
+			handler.handle("x");
+			assertThat(context.lock().keys()).containsExactly("x");
+			assertThat(context.lock().events).hasSize(6);
 		}
 	}
 
 	@Test
-	void onAnInterfaceMethodWithJdkProxy() {
-		try (AdvisorContext context = new AdvisorContext().interfaceProxies().start(StockOfShop.class)) {
-			Stock bean = context.get(Stock.class);
-			assertThat(AopUtils.isJdkDynamicProxy(bean)).isTrue();
-			assertOnInterface(context, bean);
-		}
+	void namesBesideTheAnnotationWin() {
+		assertThat(keys(Crossed.class, (bean) -> bean.move("a", "b"))).containsExactly("a>b");
 	}
 
 	@Test
-	void onAnInterfaceMethodWithClassProxy() {
-		try (AdvisorContext context = AdvisorContext.of(StockOfShop.class)) {
-			Stock bean = context.get(Stock.class);
-			assertThat(AopUtils.isCglibProxy(bean)).isTrue();
-			assertOnInterface(context, bean);
-		}
-	}
-
-	private void assertOnInterface(AdvisorContext context, Stock bean) {
-		bean.buy("a-1", 3);
-		// Both names work: sku and count are the interface's, article the
-		// implementation's.
-		assertThat(context.lock().keys()).containsExactly("a-1", "a-1/3");
-		bean.standard();
-		assertThat(context.lock().keys()).containsExactly(StockOfShop.class.getName() + ".standard");
+	void annotationOnAnInterfaceWhoseMethodIsInheritedFromElsewhere() {
+		assertThat(keys(Inheriting.class, Inheriting::run)).containsExactly("job");
+		assertThat(keys(InheritingMarked.class, InheritingMarked::inherited)).containsExactly("marked");
 	}
 
 	@Test
-	void whereTheNamesContradictThoseBesideTheAnnotationWin() {
-		try (AdvisorContext context = AdvisorContext.of(Crossed.class)) {
-			context.get(Crossed.class).move("a", "b");
-			assertThat(context.lock().keys()).containsExactly("a>b");
-		}
-	}
-
-	@Test
-	void onAnInterfaceWhoseMethodIsInheritedFromElsewhere() {
-		try (AdvisorContext context = AdvisorContext.of(Inheriting.class)) {
-			context.get(Inheriting.class).run();
-			assertThat(context.lock().keys()).containsExactly("job");
-		}
-		try (AdvisorContext context = AdvisorContext.of(InheritingMarked.class)) {
-			context.get(InheritingMarked.class).inherited();
-			assertThat(context.lock().keys()).containsExactly("marked");
-		}
-	}
-
-	@Test
-	void onAGenericInterfaceMethod() {
-		for (boolean classProxy : new boolean[] { true, false }) {
-			AdvisorContext starting = classProxy ? new AdvisorContext() : new AdvisorContext().interfaceProxies();
-			try (AdvisorContext context = starting.start(TextHandler.class)) {
-				@SuppressWarnings("unchecked")
-				Handler<String> bean = context.get(Handler.class);
-				bean.handle("x");
-				assertThat(context.lock().keys()).containsExactly("x");
-				assertThat(context.lock().events).containsExactly("acquire", "release");
-			}
-		}
-	}
-
-	@Test
-	void onAnAnnotationOfYourOwnWithAliases() {
+	void annotationOfYourOwnWithAliases() {
 		try (AdvisorContext context = AdvisorContext.of(Jobs.class)) {
 			context.get(Jobs.class).nightly();
 			assertThat(context.lock().keys()).containsExactly("nightly");
 			assertThat(context.lock().request().minHoldTime()).isEqualTo(Duration.ofSeconds(30));
 			assertThat(context.lock().events).containsExactly("tryAcquire", "release");
 		}
-	}
-
-	@Test
-	void severalOnOneMethodAreRefused() {
-		AdvisorContext.refusal(Twice.class)
-			.hasMessageContaining("Twice.run()")
-			.hasMessageContaining("several lock annotations")
-			.hasMessageContaining("write one with several keys");
 	}
 
 	@Test
@@ -165,14 +110,7 @@ class AnnotationLookupTests {
 			context.get(Report.class).write();
 			assertThat(context.lock().keys()).containsExactly(Report.class.getName() + ".write");
 			assertThat(context.lock().request().name()).isEqualTo("Report.write");
-			context.get(Mapper.class).insert();
-			assertThat(context.lock().keys()).containsExactly(Mapper.class.getName() + ".insert");
-		}
-	}
-
-	@Test
-	void keyOfAProxyIsItsOwnInterfaceWhereTheAnnotationIsAbove() {
-		try (AdvisorContext context = AdvisorContext.of(Mappers.class)) {
+			// The annotation is above both.
 			context.get(OrderMapper.class).insert();
 			assertThat(context.lock().keys()).containsExactly(OrderMapper.class.getName() + ".insert");
 			context.get(PayMapper.class).insert();
@@ -182,36 +120,16 @@ class AnnotationLookupTests {
 
 	@Test
 	void nearestOfSeveralDeclarationsWins() {
-		try (AdvisorContext context = AdvisorContext.of(Nearest.class)) {
-			context.get(Nearest.class).run();
-			assertThat(context.lock().keys()).containsExactly("nearer job");
-		}
-		try (AdvisorContext context = AdvisorContext.of(NearestClass.class)) {
-			context.get(NearestClass.class).run();
-			assertThat(context.lock().keys()).containsExactly("working");
-		}
+		assertThat(keys(Nearest.class, Nearest::run)).containsExactly("nearer job");
+		assertThat(keys(NearestClass.class, NearestClass::run)).containsExactly("working");
+		assertThat(keys(SameTwice.class, SameTwice::run)).containsExactly("job");
+		assertThat(keys(Settled.class, Settled::run)).containsExactly("settled");
 	}
 
 	@Test
-	void sameAnnotationOnTwoInterfacesIsOne() {
-		try (AdvisorContext context = AdvisorContext.of(SameTwice.class)) {
-			context.get(SameTwice.class).run();
-			assertThat(context.lock().keys()).containsExactly("job");
-			assertThat(context.lock().events).containsExactly("acquire", "release");
-		}
-	}
-
-	@Test
-	void methodItselfSettlesWhatItsInterfacesContradict() {
-		try (AdvisorContext context = AdvisorContext.of(Settled.class)) {
-			context.get(Settled.class).run();
-			assertThat(context.lock().keys()).containsExactly("settled");
-		}
-	}
-
-	@Test
-	void onAnIntroducedInterface() {
-		try (AdvisorContext context = AdvisorContext.of(Plain.class, OnClass.class, Introduction.class)) {
+	void annotationOnAnIntroducedInterface() {
+		try (AdvisorContext context = new AdvisorContext().advice(AnnotationLookupTests::introduction)
+			.start(Plain.class, OnClass.class)) {
 			((Job) context.get(OnClass.class)).run();
 			assertThat(context.lock().keys()).containsExactly("job");
 		}
@@ -219,18 +137,29 @@ class AnnotationLookupTests {
 
 	@Test
 	void configurationClassIsLockedUnderItsOwnName() {
-		try (AdvisorContext context = AdvisorContext.of(Configured.class)) {
-			context.get(Configured.class).refreshRates();
-			assertThat(context.lock().keys()).containsExactly(Configured.class.getName() + ".refreshRates");
-		}
+		assertThat(keys(Configured.class, Configured::refreshRates))
+			.containsExactly(Configured.class.getName() + ".refreshRates");
 	}
 
-	@Test
-	void nonPublicMethodsOfTheBeansPackageAreLocked() {
-		try (AdvisorContext context = AdvisorContext.of(NonPublic.class)) {
-			context.get(NonPublic.class).packaged();
-			context.get(NonPublic.class).guarded();
-			assertThat(context.lock().events).containsExactly("acquire", "release", "acquire", "release");
+	private static Advisor introduction() {
+		Job job = () -> {
+		};
+		return new DefaultIntroductionAdvisor(new DelegatingIntroductionInterceptor(job),
+				() -> new Class<?>[] { Job.class });
+	}
+
+	private static AdvisorContext context(boolean classProxies) {
+		return classProxies ? new AdvisorContext() : new AdvisorContext().interfaceProxies();
+	}
+
+	/**
+	 * Returns the keys that one call of a bean locks.
+	 */
+	private static <T> List<String> keys(Class<T> type, Consumer<T> call) {
+		try (AdvisorContext context = AdvisorContext.of(type)) {
+			call.accept(context.get(type));
+			assertThat(context.lock().events).containsExactly("acquire", "release");
+			return context.lock().keys();
 		}
 	}
 
@@ -412,15 +341,6 @@ class AnnotationLookupTests {
 
 	}
 
-	static class Twice {
-
-		@ScheduledLock(job = "'nightly'")
-		@DistributedLock(key = "'a'")
-		public void run() {
-		}
-
-	}
-
 	interface Report {
 
 		@DistributedLock
@@ -440,23 +360,6 @@ class AnnotationLookupTests {
 	}
 
 	interface PayMapper extends Mapper {
-
-	}
-
-	@Configuration(proxyBeanMethods = false)
-	static class Mappers {
-
-		@Bean
-		OrderMapper orders() {
-			return (OrderMapper) Proxy.newProxyInstance(getClass().getClassLoader(),
-					new Class<?>[] { OrderMapper.class }, (proxy, method, args) -> null);
-		}
-
-		@Bean
-		PayMapper payments() {
-			return () -> {
-			};
-		}
 
 	}
 
@@ -525,20 +428,6 @@ class AnnotationLookupTests {
 	}
 
 	@Configuration(proxyBeanMethods = false)
-	static class Introduction {
-
-		@Bean
-		@Role(BeanDefinition.ROLE_INFRASTRUCTURE)
-		static DefaultIntroductionAdvisor introduction() {
-			Job job = () -> {
-			};
-			return new DefaultIntroductionAdvisor(new DelegatingIntroductionInterceptor(job),
-					() -> new Class<?>[] { Job.class });
-		}
-
-	}
-
-	@Configuration(proxyBeanMethods = false)
 	static class Nameless {
 
 		@Bean
@@ -554,10 +443,15 @@ class AnnotationLookupTests {
 		}
 
 		@Bean
-		Mapper mapper() {
-			Supplier<Object> result = () -> null;
-			return (Mapper) Proxy.newProxyInstance(getClass().getClassLoader(), new Class<?>[] { Mapper.class },
-					(proxy, method, args) -> result.get());
+		OrderMapper orders() {
+			return (OrderMapper) Proxy.newProxyInstance(getClass().getClassLoader(),
+					new Class<?>[] { OrderMapper.class }, (proxy, method, args) -> null);
+		}
+
+		@Bean
+		PayMapper payments() {
+			return () -> {
+			};
 		}
 
 	}
@@ -567,18 +461,6 @@ class AnnotationLookupTests {
 
 		@DistributedLock
 		public void refreshRates() {
-		}
-
-	}
-
-	static class NonPublic {
-
-		@DistributedLock
-		void packaged() {
-		}
-
-		@DistributedLock
-		protected void guarded() {
 		}
 
 	}

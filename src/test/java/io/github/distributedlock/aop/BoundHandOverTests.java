@@ -63,9 +63,7 @@ class BoundHandOverTests {
 			awaitWaiter("second");
 			this.events.add("rest");
 		});
-		await().until(() -> this.owners.size() == 2);
-		assertThat(this.events).containsExactly("begin", "first", "rest", "commit", "second");
-		assertThat(this.owners).as("handed on").containsOnly(this.owners.get(0));
+		assertHandedOn("begin", "first", "rest", "commit", "second");
 	}
 
 	@Test
@@ -78,9 +76,7 @@ class BoundHandOverTests {
 		awaitWaiter("second");
 		this.events.add("rest");
 		result.complete("done");
-		await().until(() -> this.owners.size() == 2);
-		assertThat(this.events).containsExactly("first", "rest", "second");
-		assertThat(this.owners).as("handed on").containsOnly(this.owners.get(0));
+		assertHandedOn("first", "rest", "second");
 	}
 
 	@Test
@@ -95,9 +91,7 @@ class BoundHandOverTests {
 		});
 		this.events.add("rest");
 		result.complete("done");
-		await().until(() -> this.owners.size() == 2);
-		assertThat(this.events).containsExactly("begin", "first", "commit", "rest", "second");
-		assertThat(this.owners).as("handed on").containsOnly(this.owners.get(0));
+		assertHandedOn("begin", "first", "commit", "rest", "second");
 	}
 
 	@Test
@@ -116,6 +110,12 @@ class BoundHandOverTests {
 		assertThat(returned).succeedsWithin(Patience.PATIENCE);
 		assertThat(engine.tryAcquire("k")).hasValueSatisfying(LockHandle::close);
 		assertThat(output).doesNotContain("detached");
+	}
+
+	private void assertHandedOn(String... events) {
+		await().until(() -> this.owners.size() == 2);
+		assertThat(this.events).containsExactly(events);
+		assertThat(this.owners).as("handed on").containsOnly(this.owners.get(0));
 	}
 
 	private void hold(String name) {

@@ -85,7 +85,7 @@ class EventLoopTests {
 		private final RedisClient client = RedisClient.create(this.resources,
 				RedisURI.create(server.host(), server.port()));
 
-		// First, so that it comes last when the context is closed.
+		// Defined first, so that the context destroys this bean last.
 		@Bean(destroyMethod = "run")
 		Runnable end() {
 			return () -> {

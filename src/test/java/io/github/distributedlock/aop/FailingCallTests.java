@@ -27,8 +27,8 @@ import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 /**
- * {@code onLost = THROW} lets a call fail whose lock is lost, and its transaction before
- * it commits.
+ * {@code onLost = THROW} lets a call fail whose lock is lost, and a transaction before
+ * the commit.
  */
 class FailingCallTests extends AdvisedFixture<FailingCallTests.Service> {
 
@@ -227,17 +227,17 @@ class FailingCallTests extends AdvisedFixture<FailingCallTests.Service> {
 	@Test
 	void resultThatCannotFailIsRefused() {
 		AdvisorContext.refusal(SpecialResult.class)
-			.hasMessageContaining(
-					SpecialResult.class.getName() + ".run(): onLost = THROW lets the returned future fail")
-			.hasMessageContaining("cannot make one of type " + Special.class.getName())
-			.hasMessageContaining("(return CompletableFuture or CompletionStage, or choose REPORT");
+			.hasMessageContainingAll(
+					SpecialResult.class.getName() + ".run(): onLost = THROW lets the returned future fail",
+					"cannot make one of type " + Special.class.getName(),
+					"(return CompletableFuture or CompletionStage, or choose REPORT");
 	}
 
 	@Test
 	void interruptOfAMethodThatGoesOnElsewhereIsRefused() {
 		AdvisorContext.refusal(InterruptedFuture.class)
-			.hasMessageContaining("onLost = INTERRUPT interrupts the thread that runs the method")
-			.hasMessageContaining("java.util.concurrent.CompletableFuture goes on elsewhere (choose THROW or REPORT)");
+			.hasMessageContainingAll("onLost = INTERRUPT interrupts the thread that runs the method",
+					"java.util.concurrent.CompletableFuture goes on elsewhere (choose THROW or REPORT)");
 	}
 
 	private void call(Callable<Object> body) {

@@ -3,21 +3,25 @@ package io.github.distributedlock.aop;
 import java.io.IOException;
 import java.time.Duration;
 import java.util.List;
+import java.util.Map;
 
 import io.github.distributedlock.LockBackendException;
+import io.github.distributedlock.LockDefinitionException;
 import io.github.distributedlock.LockException;
 import io.github.distributedlock.LockInterruptedException;
 import io.github.distributedlock.LockNotAcquiredException;
 import io.github.distributedlock.annotation.DistributedLock;
-import io.github.distributedlock.annotation.IfBusy;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 /**
- * What is called instead of a method whose lock could not be acquired.
+ * Methods that are called instead of a method whose lock could not be acquired.
  */
 class FallbackTests extends AdvisedFixture<FallbackTests.Service> {
 
@@ -92,39 +96,20 @@ class FallbackTests extends AdvisedFixture<FallbackTests.Service> {
 		assertThat(this.service.wide(List.of("a"))).isEqualTo("wide [a]");
 	}
 
-	@Test
-	void unknownNameOrOtherParametersAreRefused() {
-		AdvisorContext.refusal(Unknown.class)
-			.hasMessageContaining(
-					"Unknown.run(String): fallback = \"none\" fits no method (write one none with the parameters of run(String)");
-		AdvisorContext.refusal(OtherParameters.class)
-			.hasMessageContaining("fits no method")
-			.hasMessageContaining("there is other(String, RuntimeException) and other(int)");
-	}
-
-	@Test
-	void severalThatFitAreRefused() {
-		AdvisorContext.refusal(Ambiguous.class)
-			.hasMessageContaining("fits several methods")
-			.hasMessageContaining("other(String)")
-			.hasMessageContaining("other(String, LockException)");
-	}
-
-	@Test
-	void otherResultIsRefused() {
-		AdvisorContext.refusal(OtherResult.class)
-			.hasMessageContaining("fallback = \"other\" returns java.lang.Integer (let it return java.lang.String");
-	}
-
-	@Test
-	void checkedExceptionThatCannotReachTheCallerIsRefused() {
-		AdvisorContext.refusal(Undeclared.class)
-			.hasMessageContaining("fallback = \"other\" throws java.io.IOException");
-	}
-
-	@Test
-	void togetherWithSkipIsRefused() {
-		AdvisorContext.refusal(WithSkip.class).hasMessageContaining("cannot be together with ifBusy = SKIP");
+	@ParameterizedTest(name = "{0}: {1}")
+	@CsvSource(delimiter = '|', quoteCharacter = '`',
+			textBlock = """
+					run  | fallback=none     | Mistakes.run(String): fallback = "none" fits no method (write one none with the parameters of run(String) | run
+					run  | fallback=unfit    | fits no method | there is unfit(String, RuntimeException) and unfit(int)
+					run  | fallback=two      | fits several methods | two(String, LockException)
+					text | fallback=number   | fallback = "number" returns java.lang.Integer (let it return java.lang.String | text
+					text | fallback=checked  | fallback = "checked" throws java.io.IOException | text
+					text | fallback=other, ifBusy=SKIP | cannot be together with ifBusy = SKIP | text
+					""")
+	void fallbackThatCannotBeCalled(String method, String attributes, String problem, String remedy) {
+		assertThatExceptionOfType(LockDefinitionException.class)
+			.isThrownBy(() -> Definitions.of(Mistakes.class, method, attributes, Map.of()))
+			.withMessageContainingAll(problem, remedy);
 	}
 
 	static class Above {
@@ -232,74 +217,25 @@ class FallbackTests extends AdvisedFixture<FallbackTests.Service> {
 
 	}
 
-	static class Unknown {
+	abstract static class Mistakes {
 
-		@DistributedLock(fallback = "none")
-		public void run(String name) {
-		}
+		abstract void run(String name);
 
-	}
+		abstract void unfit(int number);
 
-	static class OtherParameters {
+		abstract void unfit(String name, RuntimeException ex);
 
-		@DistributedLock(fallback = "other")
-		public void run(String name) {
-		}
+		abstract void two(String name);
 
-		void other(int number) {
-		}
+		abstract void two(String name, LockException ex);
 
-		void other(String name, RuntimeException ex) {
-		}
+		abstract String text();
 
-	}
+		abstract Integer number();
 
-	static class Ambiguous {
+		abstract String checked() throws IOException;
 
-		@DistributedLock(fallback = "other")
-		public void run(String name) {
-		}
-
-		void other(String name) {
-		}
-
-		void other(String name, LockException ex) {
-		}
-
-	}
-
-	static class OtherResult {
-
-		@DistributedLock(fallback = "other")
-		public String run() {
-			return "ran";
-		}
-
-		Integer other() {
-			return 1;
-		}
-
-	}
-
-	static class Undeclared {
-
-		@DistributedLock(fallback = "other")
-		public void run() {
-		}
-
-		void other() throws IOException {
-		}
-
-	}
-
-	static class WithSkip {
-
-		@DistributedLock(fallback = "other", ifBusy = IfBusy.SKIP)
-		public void run() {
-		}
-
-		void other() {
-		}
+		abstract String other();
 
 	}
 

@@ -7,6 +7,7 @@ import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.TimeoutException;
+import java.util.function.BiFunction;
 import java.util.stream.Stream;
 
 import io.github.distributedlock.LockLostException;
@@ -74,7 +75,7 @@ class HostileCodeTests {
 	}
 
 	/**
-	 * Which service is tested: the one with annotations, unless another locks in code.
+	 * Returns the service to test: the annotated bean, unless a subclass locks in code.
 	 */
 	Service service(Service advised, RecordingLock lock) {
 		return advised;
@@ -123,7 +124,7 @@ class HostileCodeTests {
 	}
 
 	/**
-	 * As one that a test sets.
+	 * Tests set such hooks.
 	 */
 	@Test
 	void hookForDroppedErrorsThatThrows() {
@@ -225,6 +226,7 @@ class HostileCodeTests {
 		assertThat(this.lock.events).containsExactly("acquire", "release");
 		if (signal.equals("onNext")) {
 			assertThat(downstream.failure).isSameAs(thrown);
+			assertThat(source.cancelled).isEqualTo(!one);
 		}
 		else {
 			assertThat(this.dropped).contains(thrown);
@@ -274,7 +276,7 @@ class HostileCodeTests {
 	}
 
 	/**
-	 * How a stream is cancelled.
+	 * The cause of a cancellation.
 	 */
 	enum End {
 
@@ -290,91 +292,64 @@ class HostileCodeTests {
 	}
 
 	/**
-	 * Where it hears of that.
+	 * The place where the source hears of a cancellation.
 	 */
 	enum Cancelled {
 
-		MONO_DISPOSE {
+		MONO_DISPOSE((element, hook) -> Mono.create((sink) -> {
+			sink.onDispose(hook::run);
+			if (element != null) {
+				sink.success(element);
+			}
+		})),
+
+		MONO_CANCEL((element, hook) -> Mono.create((sink) -> {
+			sink.onCancel(hook::run);
+			if (element != null) {
+				sink.success(element);
+			}
+		})),
+
+		FLUX((element, hook) -> Flux.create((sink) -> {
+			sink.onDispose(hook::run);
+			if (element != null) {
+				sink.next(element);
+			}
+		})),
+
+		OPERATOR((element, hook) -> Flux.concat((element != null) ? Mono.just(element) : Mono.empty(), Mono.never())
+			.doOnCancel(hook)),
+
+		RAW((element, hook) -> (Publisher<Object>) (subscriber) -> subscriber.onSubscribe(new Subscription() {
 
 			@Override
-			Publisher<?> stream(Object element, Runnable hook) {
-				return Mono.create((sink) -> {
-					sink.onDispose(hook::run);
-					if (element != null) {
-						sink.success(element);
-					}
-				});
+			public void request(long n) {
+				if (element != null) {
+					subscriber.onNext(element);
+				}
 			}
-
-		},
-
-		MONO_CANCEL {
 
 			@Override
-			Publisher<?> stream(Object element, Runnable hook) {
-				return Mono.create((sink) -> {
-					sink.onCancel(hook::run);
-					if (element != null) {
-						sink.success(element);
-					}
-				});
+			public void cancel() {
+				hook.run();
 			}
 
-		},
+		}));
 
-		FLUX {
+		private final BiFunction<Object, Runnable, Publisher<?>> stream;
 
-			@Override
-			Publisher<?> stream(Object element, Runnable hook) {
-				return Flux.create((sink) -> {
-					sink.onDispose(hook::run);
-					if (element != null) {
-						sink.next(element);
-					}
-				});
-			}
+		Cancelled(BiFunction<Object, Runnable, Publisher<?>> stream) {
+			this.stream = stream;
+		}
 
-		},
-
-		OPERATOR {
-
-			@Override
-			Publisher<?> stream(Object element, Runnable hook) {
-				return Flux.concat((element != null) ? Mono.just(element) : Mono.empty(), Mono.never())
-					.doOnCancel(hook);
-			}
-
-		},
-
-		RAW {
-
-			@Override
-			Publisher<?> stream(Object element, Runnable hook) {
-				return (Publisher<Object>) (subscriber) -> subscriber.onSubscribe(new Subscription() {
-
-					@Override
-					public void request(long n) {
-						if (element != null) {
-							subscriber.onNext(element);
-						}
-					}
-
-					@Override
-					public void cancel() {
-						hook.run();
-					}
-
-				});
-			}
-
-		};
-
-		abstract Publisher<?> stream(Object element, Runnable hook);
+		Publisher<?> stream(Object element, Runnable hook) {
+			return this.stream.apply(element, hook);
+		}
 
 	}
 
 	/**
-	 * A source that throws where it is told to, and emits what the test lets it.
+	 * A source that throws at one step, and emits what the test wants.
 	 */
 	static final class Raw implements Publisher<Object>, Subscription {
 
@@ -389,6 +364,8 @@ class HostileCodeTests {
 		private final Runnable hostile;
 
 		private Subscriber<? super Object> subscriber;
+
+		private boolean cancelled;
 
 		Raw() {
 			this(null, () -> {
@@ -422,6 +399,7 @@ class HostileCodeTests {
 
 		@Override
 		public void cancel() {
+			this.cancelled = true;
 		}
 
 		private void throwAt(Step step) {

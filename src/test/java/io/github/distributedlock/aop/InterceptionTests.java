@@ -21,48 +21,38 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 /**
  * The call itself: lock, method, release.
  */
-class InterceptionTests {
+class InterceptionTests extends AdvisedFixture<InterceptionTests.Service> {
+
+	InterceptionTests() {
+		super(Service.class);
+	}
 
 	@Test
 	void methodRunsInsideTheLock() {
-		try (AdvisorContext context = AdvisorContext.of(Service.class)) {
-			context.get(Service.class).run(() -> {
-				assertThat(context.lock().events).containsExactly("acquire");
-				assertThat(LockHandle.current()).map(LockHandle::keys).hasValue(context.lock().keys());
-			});
-			assertThat(context.lock().events).containsExactly("acquire", "release");
-			assertThat(LockHandle.current()).isEmpty();
-		}
+		this.service.run(() -> {
+			assertThat(this.events).containsExactly("acquire");
+			assertThat(LockHandle.current()).map(LockHandle::keys).hasValue(this.lock.keys());
+		});
+		assertThat(this.events).containsExactly("acquire", "release");
+		assertThat(LockHandle.current()).isEmpty();
 	}
 
 	@Test
 	void exceptionOfTheMethodIsUnchangedAndReleases() {
-		try (AdvisorContext context = AdvisorContext.of(Service.class)) {
-			IOException thrown = new IOException("mine");
-			assertThatThrownBy(() -> context.get(Service.class).fail(thrown)).isSameAs(thrown);
-			assertThat(context.lock().events).containsExactly("acquire", "release");
-		}
-	}
-
-	@Test
-	void exceptionOfTheReleaseDoesNotHideTheMethods() {
-		try (AdvisorContext context = AdvisorContext.of(Service.class)) {
-			IOException thrown = new IOException("mine");
-			context.lock().failureOnClose = new IllegalStateException("theirs");
-			assertThatThrownBy(() -> context.get(Service.class).fail(thrown)).isSameAs(thrown)
-				.satisfies((ex) -> assertThat(ex.getSuppressed()).containsExactly(context.lock().failureOnClose));
-		}
+		IOException thrown = new IOException("mine");
+		assertThatThrownBy(() -> this.service.fail(thrown)).isSameAs(thrown).hasNoSuppressedExceptions();
+		assertThat(this.events).containsExactly("acquire", "release");
+		this.lock.failureOnClose = new IllegalStateException("theirs");
+		assertThatThrownBy(() -> this.service.fail(thrown)).isSameAs(thrown)
+			.hasSuppressedException(this.lock.failureOnClose);
 	}
 
 	@Test
 	void busyLockIsThrownAndTheMethodDoesNotRun() {
-		try (AdvisorContext context = AdvisorContext.of(Service.class)) {
-			context.lock().busy = true;
-			assertThatExceptionOfType(LockNotAcquiredException.class)
-				.isThrownBy(() -> context.get(Service.class).run(() -> {
-					throw new AssertionError("ran unlocked");
-				}));
-		}
+		this.lock.busy = true;
+		assertThatExceptionOfType(LockNotAcquiredException.class).isThrownBy(() -> this.service.run(() -> {
+			throw new AssertionError("ran unlocked");
+		}));
 	}
 
 	@Test
@@ -86,8 +76,8 @@ class InterceptionTests {
 	@Test
 	void wrongDefinitionEndsTheStartAndSaysWhichBean() {
 		assertThatExceptionOfType(BeanCreationException.class).isThrownBy(() -> AdvisorContext.of(Wrong.class))
-			.withMessageContaining("Error creating bean with name")
-			.withMessageContaining("@DistributedLock on " + Wrong.class.getName() + ".run(): key = \"word\"");
+			.withMessageContainingAll("Error creating bean with name",
+					"@DistributedLock on " + Wrong.class.getName() + ".run(): key = \"word\"");
 	}
 
 	@Test

@@ -2,6 +2,7 @@ package io.github.distributedlock.aop;
 
 import java.time.Duration;
 import java.util.List;
+import java.util.concurrent.Callable;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.Semaphore;
@@ -9,6 +10,7 @@ import java.util.concurrent.SynchronousQueue;
 import java.util.concurrent.ThreadLocalRandom;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
+import java.util.stream.Stream;
 
 import io.github.distributedlock.LockLostException;
 import io.github.distributedlock.OnLost;
@@ -22,6 +24,8 @@ import io.github.distributedlock.fixtures.StubHandle;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.RegisterExtension;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
 
 import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Configuration;
@@ -59,7 +63,6 @@ class InterruptTests extends AdvisedFixture<InterruptTests.Service> {
 		assertThatExceptionOfType(InterruptedException.class).isThrownBy(() -> this.service.run(() -> {
 			running.countDown();
 			new CountDownLatch(1).await(Patience.PATIENCE.toSeconds(), TimeUnit.SECONDS);
-			return null;
 		}))
 			.satisfies((ex) -> assertThat(ex.getSuppressed()).singleElement()
 				.isInstanceOf(LockLostException.class)
@@ -81,14 +84,13 @@ class InterruptTests extends AdvisedFixture<InterruptTests.Service> {
 			assertThatExceptionOfType(InterruptedException.class).isThrownBy(() -> locked.fixed(() -> {
 				clock.advance(Duration.ofSeconds(30));
 				new CountDownLatch(1).await(Patience.PATIENCE.toSeconds(), TimeUnit.SECONDS);
-				return null;
 			}));
 		}
 	}
 
 	@Test
 	void resultIsReturnedAsItIs() throws Exception {
-		assertThat(this.service.run(() -> {
+		assertThat(this.service.returning(() -> {
 			this.lock.lose();
 			assertThat(Thread.currentThread().isInterrupted()).isTrue();
 			return "done";
@@ -101,7 +103,6 @@ class InterruptTests extends AdvisedFixture<InterruptTests.Service> {
 		this.service.report(() -> {
 			this.lock.lose();
 			assertThat(Thread.currentThread().isInterrupted()).isFalse();
-			return null;
 		});
 	}
 
@@ -117,89 +118,57 @@ class InterruptTests extends AdvisedFixture<InterruptTests.Service> {
 	void interruptOfSomebodyElseIsKept() throws Exception {
 		this.service.run(() -> {
 			Thread.currentThread().interrupt();
-			return null;
 		});
 		assertThat(Thread.interrupted()).as("there was no loss").isTrue();
 		this.service.run(() -> {
 			Thread.currentThread().interrupt();
 			this.lock.lose();
-			return null;
 		});
 		assertThat(Thread.interrupted()).as("it came before the loss").isTrue();
 		this.service.run(() -> {
 			this.lock.lose();
-			return Thread.interrupted();
+			assertThat(Thread.interrupted()).isTrue();
 		});
 		assertThat(Thread.interrupted()).as("only the loss").isFalse();
 	}
 
-	@Test
-	void innerMethodDoesNotTakeTheInterruptOfTheOuterOne() throws Exception {
-		for (String[] order : new String[][] { { "a" }, { "a", "b" }, { "b", "a" } }) {
-			this.service.run(() -> {
-				this.service.inner(() -> {
-					for (String key : order) {
-						this.lock.lose(key);
-					}
-					return null;
-				});
-				assertThat(Thread.currentThread().isInterrupted()).as("after %s", (Object) order).isTrue();
-				return null;
-			});
-			assertThat(Thread.currentThread().isInterrupted()).isFalse();
-		}
-	}
-
-	@Test
-	void innerMethodTakesItsOwnInterruptOnly() throws Exception {
+	/**
+	 * The calls of the inner method come one after the other. Each loses keys, or takes
+	 * the interrupt.
+	 */
+	@ParameterizedTest
+	@CsvSource(textBlock = """
+			a,              true
+			a b,            true
+			b a,            true
+			b take a,       true
+			a b take,       true
+			b a take,       true
+			a take b take,  true
+			b take a take,  true
+			a take,         false
+			a take; b take, false
+			b,              false
+			b take,         false
+			""")
+	void interruptOfTheOuterMethodAfterInnerOnes(String calls, boolean interrupted) throws Exception {
 		this.service.run(() -> {
+			for (String call : calls.split("; ")) {
+				this.service.inner(() -> Stream.of(call.split(" ")).forEach(this::step));
+			}
+			assertThat(Thread.interrupted()).isEqualTo(interrupted);
 			this.service.inner(() -> {
-				this.lock.lose("b");
-				assertThat(Thread.interrupted()).isTrue();
-				this.lock.lose("a");
-				return null;
 			});
-			assertThat(Thread.currentThread().isInterrupted()).isTrue();
-			return null;
+			assertThat(Thread.currentThread().isInterrupted()).as("a second time").isFalse();
 		});
 	}
 
-	/**
-	 * As when the store is down: both locks are lost, and the inner method is the one
-	 * that reacts.
-	 */
-	@Test
-	void innerMethodThatTakesTheInterruptLeavesOneForTheOuterOne() throws Exception {
-		for (String[] order : new String[][] { { "a", "b" }, { "b", "a" } }) {
-			this.service.run(() -> {
-				this.service.inner(() -> {
-					this.lock.lose(order[0]);
-					this.lock.lose(order[1]);
-					assertThat(Thread.interrupted()).isTrue();
-					return null;
-				});
-				assertThat(Thread.interrupted()).as("lost %s, then %s", (Object[]) order).isTrue();
-				this.service.inner(() -> null);
-				assertThat(Thread.currentThread().isInterrupted()).as("a second time").isFalse();
-				return null;
-			});
+	private void step(String step) {
+		if (step.equals("take")) {
+			assertThat(Thread.interrupted()).isTrue();
 		}
-	}
-
-	@Test
-	void innerMethodThatTakesTwoInterruptsLeavesOneForTheOuterOne() throws Exception {
-		for (String[] order : new String[][] { { "a", "b" }, { "b", "a" } }) {
-			this.service.run(() -> {
-				this.service.inner(() -> {
-					for (String key : order) {
-						this.lock.lose(key);
-						assertThat(Thread.interrupted()).isTrue();
-					}
-					return null;
-				});
-				assertThat(Thread.currentThread().isInterrupted()).as("lost %s, then %s", (Object[]) order).isTrue();
-				return null;
-			});
+		else {
+			this.lock.lose(step);
 		}
 	}
 
@@ -210,70 +179,21 @@ class InterruptTests extends AdvisedFixture<InterruptTests.Service> {
 				this.service.innermost(() -> {
 					this.lock.lose();
 					assertThat(Thread.interrupted()).isTrue();
-					return null;
 				});
 				assertThat(Thread.interrupted()).as("the method between").isTrue();
-				return null;
 			});
 			assertThat(Thread.interrupted()).as("the outermost method").isTrue();
-			return null;
-		});
-	}
-
-	@Test
-	void innerMethodMayTakeTheInterruptOfTheOuterOne() throws Exception {
-		this.service.run(() -> {
-			this.service.inner(() -> {
-				this.lock.lose("a");
-				assertThat(Thread.interrupted()).isTrue();
-				return null;
-			});
-			assertThat(Thread.currentThread().isInterrupted()).isFalse();
-			return null;
-		});
-	}
-
-	@Test
-	void interruptThatWasTakenDoesNotComeAgain() throws Exception {
-		this.service.run(() -> {
-			for (String key : new String[] { "a", "b" }) {
-				this.service.inner(() -> {
-					this.lock.lose(key);
-					assertThat(Thread.interrupted()).isTrue();
-					return null;
-				});
-			}
-			assertThat(Thread.currentThread().isInterrupted()).isFalse();
-			return null;
 		});
 	}
 
 	@Test
 	void methodBetweenDoesNotTakeTheInterruptOfTheOutermostOne() throws Exception {
 		this.service.run(() -> {
-			this.service.inner(() -> {
-				this.service.innermost(() -> {
-					this.lock.lose("c");
-					this.lock.lose("a");
-					return null;
-				});
-				return null;
-			});
+			this.service.inner(() -> this.service.innermost(() -> {
+				this.lock.lose("c");
+				this.lock.lose("a");
+			}));
 			assertThat(Thread.currentThread().isInterrupted()).isTrue();
-			return null;
-		});
-	}
-
-	@Test
-	void interruptOfTheInnerMethodEndsWithIt() throws Exception {
-		this.service.run(() -> {
-			this.service.inner(() -> {
-				this.lock.lose("b");
-				assertThat(Thread.currentThread().isInterrupted()).isTrue();
-				return null;
-			});
-			assertThat(Thread.currentThread().isInterrupted()).isFalse();
-			return null;
 		});
 	}
 
@@ -309,7 +229,6 @@ class InterruptTests extends AdvisedFixture<InterruptTests.Service> {
 				if (Thread.currentThread().isInterrupted()) {
 					interrupted.incrementAndGet();
 				}
-				return null;
 			});
 			assertThat(Thread.currentThread().isInterrupted()).as("after the method").isFalse();
 			assertThat(ends.poll(Patience.PATIENCE.toSeconds(), TimeUnit.SECONDS))
@@ -348,35 +267,40 @@ class InterruptTests extends AdvisedFixture<InterruptTests.Service> {
 
 	interface Body {
 
-		Object run() throws Exception;
+		void run() throws Exception;
 
 	}
 
 	static class Service {
 
 		@DistributedLock(key = "'a'", onLost = OnLost.INTERRUPT)
-		public Object run(Body body) throws Exception {
-			return body.run();
+		public Object returning(Callable<Object> body) throws Exception {
+			return body.call();
+		}
+
+		@DistributedLock(key = "'a'", onLost = OnLost.INTERRUPT)
+		public void run(Body body) throws Exception {
+			body.run();
 		}
 
 		@DistributedLock(key = "'b'", onLost = OnLost.INTERRUPT)
-		public Object inner(Body body) throws Exception {
-			return body.run();
+		public void inner(Body body) throws Exception {
+			body.run();
 		}
 
 		@DistributedLock(key = "'c'", onLost = OnLost.INTERRUPT)
-		public Object innermost(Body body) throws Exception {
-			return body.run();
+		public void innermost(Body body) throws Exception {
+			body.run();
 		}
 
 		@DistributedLock(key = "'a'", leaseTime = "30s", onLost = OnLost.INTERRUPT)
-		public Object fixed(Body body) throws Exception {
-			return body.run();
+		public void fixed(Body body) throws Exception {
+			body.run();
 		}
 
 		@DistributedLock(key = "'a'")
-		public Object report(Body body) throws Exception {
-			return body.run();
+		public void report(Body body) throws Exception {
+			body.run();
 		}
 
 	}

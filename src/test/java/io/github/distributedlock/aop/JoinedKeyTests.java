@@ -1,6 +1,5 @@
 package io.github.distributedlock.aop;
 
-import java.util.Arrays;
 import java.util.Date;
 import java.util.List;
 import java.util.Map;
@@ -11,18 +10,11 @@ import java.util.stream.Stream;
 import io.github.distributedlock.LockDefinitionException;
 import io.github.distributedlock.annotation.DistributedLock;
 import io.github.distributedlock.fixtures.JvmProcess;
-import org.junit.jupiter.api.AfterEach;
-import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.MethodSource;
 import org.junit.jupiter.params.provider.ValueSource;
-
-import org.springframework.core.annotation.AnnotationUtils;
-import org.springframework.core.env.StandardEnvironment;
-import org.springframework.expression.spel.support.StandardEvaluationContext;
-import org.springframework.stereotype.Component;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
@@ -34,127 +26,104 @@ import static org.assertj.core.api.Assertions.assertThatIllegalArgumentException
  */
 class JoinedKeyTests {
 
-	private AdvisorContext context;
+	private static final String JOINED = "'order:' + #id";
 
-	private Keys keys;
+	private static final String IN_TEMPLATE = "shop/#{'x' + #id}!";
 
-	@BeforeEach
-	void start() {
-		this.context = AdvisorContext.of(Keys.class, Names.class);
-		this.keys = this.context.get(Keys.class);
-	}
+	private static final String FIRST = "#id + ':order'";
 
-	@AfterEach
-	void stop() {
-		this.context.close();
-	}
+	private static final String ELVIS = "'order:' + (#id ?: 'none') + '!'";
+
+	private static final String TERNARY = "'order:' + (#id != null ? #id : '')";
+
+	private static final Names NAMES = new Names();
 
 	@Test
 	void plainOperandsAreJoined() {
-		this.keys.joined(7);
-		assertThat(locked()).containsExactly("order:7");
-		this.keys.inTemplate("a");
-		assertThat(locked()).containsExactly("shop/xa!");
-		this.keys.joined(TimeUnit.DAYS);
-		assertThat(locked()).containsExactly("order:DAYS");
+		assertThat(keys(JOINED, 7)).containsExactly("order:7");
+		assertThat(keys(IN_TEMPLATE, "a")).containsExactly("shop/xa!");
+		assertThat(keys(JOINED, TimeUnit.DAYS)).containsExactly("order:DAYS");
 	}
 
 	@Test
-	void nullIsRefused() {
-		assertFailsUnlocked(() -> this.keys.joined(null), "key = \"'order:' + #id\", of which #id is null");
-		assertFailsUnlocked(() -> this.keys.inTemplate(null), "of which #id is null");
-		assertFailsUnlocked(() -> this.keys.first(null), "of which #id is null");
-	}
-
-	@Test
-	void blankIsRefused() {
-		assertFailsUnlocked(() -> this.keys.joined(" "), "of which #id is blank");
-		assertFailsUnlocked(() -> this.keys.inTemplate(""), "of which #id is blank");
+	void nullAndBlankAreRefused() {
+		assertRefused(JOINED, null, "key = \"'order:' + #id\", of which #id is null");
+		assertRefused(IN_TEMPLATE, null, "of which #id is null");
+		assertRefused(FIRST, null, "of which #id is null");
+		assertRefused(JOINED, " ", "of which #id is blank");
+		assertRefused(IN_TEMPLATE, "", "of which #id is blank");
 	}
 
 	static Stream<Object> noParts() {
-		return Stream.of(new Entity(), new Date(0), Optional.of("a"), Map.of("a", 1), new byte[] { 1 });
+		return Stream.of(new Names(), new Date(0), Optional.of("a"), Map.of("a", 1), new byte[] { 1 });
 	}
 
 	@ParameterizedTest
 	@MethodSource("noParts")
 	void valueThatNeedNotReadTheSameInEveryJvmIsRefused(Object value) {
-		String why = "of which #id is a " + value.getClass().getTypeName()
-				+ ", whose text need not be the same in every JVM";
-		assertFailsUnlocked(() -> this.keys.joined(value), why);
-		assertFailsUnlocked(() -> this.keys.inTemplate(value), why);
-		assertFailsUnlocked(() -> this.keys.first(value), why);
+		for (String key : List.of(JOINED, IN_TEMPLATE, FIRST)) {
+			assertRefused(key, value, "of which #id is a " + value.getClass().getTypeName()
+					+ ", whose text need not be the same in every JVM");
+		}
 	}
 
 	@Test
 	void collectionGivesOneKeyForEachElementAsInATemplate() {
-		this.keys.joined(List.of("a", "b"));
-		assertThat(locked()).containsExactly("order:a", "order:b");
-		assertFailsUnlocked(() -> this.keys.joined(List.of()), "of which #id is empty");
-		assertFailsUnlocked(() -> this.keys.joined(List.of(List.of("a"))), "of which #id is a ");
+		assertThat(keys(JOINED, List.of("a", "b"))).containsExactly("order:a", "order:b");
+		assertRefused(JOINED, List.of(), "of which #id is empty");
+		assertRefused(JOINED, List.of(List.of("a")), "of which #id is a ");
 	}
 
 	@ParameterizedTest
 	@CsvSource(nullValues = "-", value = { "a, order:a!", "-, order:none!", "'', order:none!" })
 	void elvisGivesAMissingOperandItsDefault(String id, String key) {
-		this.keys.elvisOperand(id);
-		assertThat(locked()).containsExactly(key);
+		assertThat(keys(ELVIS, id)).containsExactly(key);
 	}
 
 	@Test
 	void operandsThatAreExpressionsAreChecked() {
-		assertFailsUnlocked(() -> this.keys.elvisOperand(" "), "of which (#id ?: 'none') is blank");
-		assertFailsUnlocked(() -> this.keys.elvisOperand(new Entity()), "is a " + Entity.class.getName());
-		assertFailsUnlocked(() -> this.keys.ternaryOperand(new Date(0)), "is a java.util.Date");
-		assertFailsUnlocked(() -> this.keys.ternaryOperand(null), "is blank");
+		assertRefused(ELVIS, " ", "of which (#id ?: 'none') is blank");
+		assertRefused(ELVIS, new Names(), "is a " + Names.class.getName());
+		assertRefused(TERNARY, new Date(0), "is a java.util.Date");
+		assertRefused(TERNARY, null, "is blank");
 	}
 
 	/**
-	 * Where SpEL itself would make text of what is null.
+	 * SpEL itself would make text of null.
 	 */
 	@ParameterizedTest
 	@ValueSource(strings = { "#id != null ? ('a:' + #id) : 'none'", "#id ?: 'a:' + #id", "{'a:' + #id + ':b'}",
 			"#id.![#this + #id]", "@names.of('a' + #id + 1)", "#id + #other", "(#id + #other) + 'a'" })
-	void joinThatCannotBeCheckedIsRefused(String key) throws Exception {
-		AnnotatedMethod annotated = new AnnotatedMethod(
-				JoinedKeyTests.class.getDeclaredMethod("joining", Object.class, Object.class), JoinedKeyTests.class,
-				JoinedKeyTests.class,
-				AnnotationUtils.synthesizeAnnotation(Map.of("key", new String[] { key }), DistributedLock.class, null));
-		assertThatExceptionOfType(LockDefinitionException.class)
-			.isThrownBy(() -> new KeyExpressions(annotated, new StandardEnvironment(), new StandardEvaluationContext()))
-			.withMessageContaining("key = \"" + key + "\" adds (")
-			.withMessageContaining("which makes text of null")
-			.withMessageContaining("write a template, \"#{#a}#{#b}\", or #a.concat(#b)");
-	}
-
-	void joining(Object id, Object other) {
+	void joinThatCannotBeCheckedIsRefused(String key) {
+		assertThatExceptionOfType(LockDefinitionException.class).isThrownBy(() -> define("pair", key))
+			.withMessageContainingAll("key = \"" + key + "\" adds (", "which makes text of null",
+					"write a template, \"#{#a}#{#b}\", or #a.concat(#b)");
 	}
 
 	@Test
 	void numbersAreAdded() {
-		this.keys.sum(2, 3L);
-		assertThat(locked()).containsExactly("3", "n6", "2n4");
-		assertFailsUnlocked(() -> this.keys.sum(null, 3L), "key = \"#first + 1\" could not be evaluated (");
-		assertFailsUnlocked(() -> this.keys.sum(" ", 3L), "an operand is text, which a template joins");
+		assertThat(request("pair", "#id + 1", 2, 3L)).containsExactly("3");
+		assertThat(request("pair", "'n' + (#other + 3)", 2, 3L)).containsExactly("n6");
+		assertThat(request("pair", "#id + ('n' + 4)", 2, 3L)).containsExactly("2n4");
+		assertRefused("#id + 1", null, "key = \"#id + 1\" could not be evaluated (");
+		assertRefused("#id + 1", " ", "an operand is text, which a template joins");
 	}
 
 	@Test
 	void eachOperandIsEvaluatedOnce() {
-		Names names = this.context.get(Names.class);
-		this.keys.counted();
-		assertThat(locked()).containsExactly("next:1:2");
-		assertThat(names.calls).isEqualTo(2);
+		NAMES.calls = 0;
+		assertThat(keys("'next:' + @names.next() + ':' + @names.next()", "a")).containsExactly("next:1:2");
+		assertThat(NAMES.calls).isEqualTo(2);
 	}
 
 	@Test
 	void textIsMadeOfPlainValuesOnlyElsewhereToo() {
-		this.keys.deep("a");
-		assertThat(locked()).containsExactly("(a)", "name a");
-		this.keys.deep(TimeUnit.DAYS);
-		assertThat(locked()).containsExactly("(DAYS)", "name DAYS");
-		assertFailsUnlocked(() -> this.keys.deep(new Date(0)), "of which '('.concat(#id).concat(')')",
+		assertThat(keys("#{'('.concat(#id).concat(')')}", "a")).containsExactly("(a)");
+		assertThat(keys("#{'('.concat(#id).concat(')')}", TimeUnit.DAYS)).containsExactly("(DAYS)");
+		assertThat(keys("#{@names.of(#id)}", TimeUnit.DAYS)).containsExactly("name DAYS");
+		assertRefused("#{'('.concat(#id).concat(')')}", new Date(0), "of which '('.concat(#id).concat(')')",
 				"is a java.util.Date, whose text need not be the same in every JVM");
-		assertFailsUnlocked(() -> this.keys.argument(List.of("a")), "key = \"@names.of(#id)\"",
+		assertRefused("@names.of(#id)", List.of("a"), "key = \"@names.of(#id)\"",
 				"is a java.util.ImmutableCollections$List12, whose text need not be");
 	}
 
@@ -166,40 +135,47 @@ class JoinedKeyTests {
 		}
 	}
 
-	private List<String> locked() {
-		return this.context.lock().keys();
+	private static List<String> keys(String key, Object id) {
+		return request("one", key, id);
 	}
 
-	private void assertFailsUnlocked(Runnable call, String... messages) {
-		int before = this.context.lock().requests.size();
-		assertThatIllegalArgumentException().isThrownBy(call::run)
-			.satisfies((ex) -> assertThat(ex.getMessage()).startsWith("@DistributedLock on " + Keys.class.getName())
-				.contains(messages));
-		assertThat(this.context.lock().requests).hasSize(before);
+	private static List<String> request(String method, String key, Object... arguments) {
+		return define(method, key).template().request(NAMES, arguments).keys();
+	}
+
+	private static LockDefinition define(String method, String key) {
+		return Definitions.of(Parameters.class, method, Map.of("key", new String[] { key }), Map.of(),
+				Map.of("names", NAMES));
+	}
+
+	private static void assertRefused(String key, Object id, String... messages) {
+		assertThatIllegalArgumentException().isThrownBy(() -> keys(key, id))
+			.withMessageStartingWith("@DistributedLock on " + Parameters.class.getName())
+			.withMessageContainingAll(messages);
 	}
 
 	/**
-	 * Calls one method with values of several types, in a JVM of its own.
+	 * Evaluates one key with values of several types, in a JVM of its own.
 	 */
 	static class ManyTypes {
 
 		public static void main(String[] args) {
-			try (AdvisorContext context = AdvisorContext.of(Keys.class, Names.class)) {
-				for (Object value : Arrays.asList(1, "a", true)) {
-					context.get(Keys.class).method(value);
-				}
-				System.out.println("locked "
-						+ context.lock().requests.stream().flatMap((request) -> request.keys().stream()).toList());
-			}
+			LockDefinition definition = define("one", "#id.toString()");
+			System.out.println("locked " + Stream.of(1, "a", true)
+				.flatMap((value) -> definition.template().request(NAMES, new Object[] { value }).keys().stream())
+				.toList());
 		}
 
 	}
 
-	static class Entity {
+	interface Parameters {
+
+		void one(Object id);
+
+		void pair(Object id, Object other);
 
 	}
 
-	@Component("names")
 	static class Names {
 
 		int calls;
@@ -210,50 +186,6 @@ class JoinedKeyTests {
 
 		public String of(String id) {
 			return "name " + id;
-		}
-
-	}
-
-	static class Keys {
-
-		@DistributedLock(key = "'order:' + #id")
-		public void joined(Object id) {
-		}
-
-		@DistributedLock(key = "shop/#{'x' + #id}!")
-		public void inTemplate(Object id) {
-		}
-
-		@DistributedLock(key = "#id + ':order'")
-		public void first(Object id) {
-		}
-
-		@DistributedLock(key = "'order:' + (#id != null ? #id : '')")
-		public void ternaryOperand(Object id) {
-		}
-
-		@DistributedLock(key = "'order:' + (#id ?: 'none') + '!'")
-		public void elvisOperand(Object id) {
-		}
-
-		@DistributedLock(key = { "#first + 1", "'n' + (#second + 3)", "#first + ('n' + 4)" })
-		public void sum(Object first, Long second) {
-		}
-
-		@DistributedLock(key = "'next:' + @names.next() + ':' + @names.next()")
-		public void counted() {
-		}
-
-		@DistributedLock(key = { "#{'('.concat(#id).concat(')')}", "#{@names.of(#id)}" })
-		public void deep(Object id) {
-		}
-
-		@DistributedLock(key = "@names.of(#id)")
-		public void argument(Object id) {
-		}
-
-		@DistributedLock(key = "#value.toString()")
-		public void method(Object value) {
 		}
 
 	}

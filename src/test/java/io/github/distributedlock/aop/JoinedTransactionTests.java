@@ -6,13 +6,11 @@ import java.util.Set;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.function.Predicate;
-import java.util.function.Supplier;
 
 import ch.qos.logback.classic.Logger;
 import ch.qos.logback.classic.spi.ILoggingEvent;
 import ch.qos.logback.core.Appender;
 import ch.qos.logback.core.AppenderBase;
-import io.github.distributedlock.annotation.DistributedLock;
 import io.github.distributedlock.fixtures.Patience;
 import org.junit.jupiter.api.Test;
 import org.slf4j.LoggerFactory;
@@ -32,9 +30,9 @@ import org.springframework.transaction.reactive.TransactionalOperator;
 import static org.assertj.core.api.Assertions.assertThat;
 
 /**
- * How a lock joins the reactive transaction that is running.
+ * A lock joins the reactive transaction that is running.
  */
-class JoinedTransactionTests extends AdvisedFixture<JoinedTransactionTests.Service> {
+class JoinedTransactionTests extends ReactiveFixture<ReactiveFixture.Service> {
 
 	private Disposable beside;
 
@@ -43,19 +41,19 @@ class JoinedTransactionTests extends AdvisedFixture<JoinedTransactionTests.Servi
 	}
 
 	/**
-	 * Such as one that has ended since it was looked at.
+	 * The transaction may have ended since the library looked.
 	 */
 	@Test
 	void transactionThatRefusesToBeJoinedDoesNotKeepTheLock() {
 		StepVerifier.create(inTransaction(this.service.mono(() -> Mono.just("value")), (transaction) -> {
 			throw new IllegalStateException("Transaction synchronization is not active");
-		})).expectErrorMessage("Transaction synchronization is not active").verify(Patience.PATIENCE);
+		})).verifyErrorMessage("Transaction synchronization is not active");
 		assertThat(this.context.lock().events).containsExactly("acquire", "undone");
 	}
 
 	/**
-	 * Spring keeps them in a set that is not for several threads, and each lock may come
-	 * on a thread of its own.
+	 * Spring keeps synchronizations in a set that is not for several threads, and each
+	 * lock may come on another thread.
 	 */
 	@Test
 	void locksJoinATransactionOneAfterTheOther() {
@@ -72,8 +70,8 @@ class JoinedTransactionTests extends AdvisedFixture<JoinedTransactionTests.Servi
 	}
 
 	/**
-	 * Here all of it is one call of methods inside of each other: the thread that has
-	 * subscribed is not done with the lock when the transaction is.
+	 * All happens in nested calls of one thread: the subscribing thread is not done with
+	 * the lock when the transaction is.
 	 */
 	@Test
 	void transactionHasItsResultAfterTheRelease() {
@@ -96,15 +94,14 @@ class JoinedTransactionTests extends AdvisedFixture<JoinedTransactionTests.Servi
 		});
 		StepVerifier.create(TransactionalOperator.create(new WithoutDatabase()).transactional(step))
 			.expectNext("value")
-			.expectComplete()
-			.verify(Patience.PATIENCE);
+			.verifyComplete();
 		assertThat(this.context.lock().events).containsExactly("acquire");
 		this.beside.dispose();
 		assertThat(this.context.lock().events).containsExactly("acquire", "release");
 	}
 
 	/**
-	 * It tells that the lock is held until the transaction has completed.
+	 * The log line tells that the lock is held until the transaction has completed.
 	 */
 	@Test
 	void logThatThrowsDoesNotKeepTheLock() {
@@ -129,8 +126,7 @@ class JoinedTransactionTests extends AdvisedFixture<JoinedTransactionTests.Servi
 			StepVerifier
 				.create(TransactionalOperator.create(new WithoutDatabase())
 					.transactional(this.service.mono(() -> Mono.just("value"))))
-				.expectErrorMessage("the disk is full")
-				.verify(Patience.PATIENCE);
+				.verifyErrorMessage("the disk is full");
 		}
 		finally {
 			logger.detachAppender(broken);
@@ -182,15 +178,6 @@ class JoinedTransactionTests extends AdvisedFixture<JoinedTransactionTests.Servi
 		@Override
 		protected Mono<Void> doRollback(TransactionSynchronizationManager current, GenericReactiveTransaction status) {
 			return Mono.empty();
-		}
-
-	}
-
-	static class Service {
-
-		@DistributedLock(key = "'k'")
-		public Mono<String> mono(Supplier<Mono<String>> body) {
-			return body.get();
 		}
 
 	}

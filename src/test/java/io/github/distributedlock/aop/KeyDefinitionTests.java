@@ -2,13 +2,12 @@ package io.github.distributedlock.aop;
 
 import java.lang.annotation.Retention;
 import java.lang.annotation.RetentionPolicy;
-import java.lang.reflect.Method;
 import java.nio.file.Path;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.TimeUnit;
-import java.util.stream.Stream;
 
+import io.github.distributedlock.LockDefinitionException;
 import io.github.distributedlock.LockMode;
 import io.github.distributedlock.annotation.DistributedLock;
 import org.junit.jupiter.api.Test;
@@ -18,56 +17,49 @@ import org.junit.jupiter.params.provider.CsvSource;
 
 import org.springframework.core.annotation.AliasFor;
 import org.springframework.core.annotation.AnnotationConfigurationException;
-import org.springframework.expression.ParseException;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 
 /**
  * Keys that can only fail are refused at start-up, with the remedy.
  */
 class KeyDefinitionTests {
 
-	private static final Map<String, Throwable> REFUSALS = new AdvisorContext().refusals(Mistakes.class);
-
-	@ParameterizedTest(name = "{0}")
+	@ParameterizedTest(name = "{1}")
 	@CsvSource(delimiter = '|', quoteCharacter = '`',
 			textBlock = """
-					bareWord        | (): key = "nightly-report" reads the word nightly as a property of nothing | write "'nightly-report'" in quotes
-					bareWords       | (): key = "nightly report" is not a valid SpEL expression | write "'nightly report'" in quotes
-					classNoPackage  | reads the word LockMode as a property of nothing | T(….LockMode), with its package, for a class
-					textAndValue    | : key = " | and for text with a value in it "text:#{#value}")
-					textMinusValue  | : key = " | and for text with a value in it "text:#{#value}")
-					valueAndText    | : key = " | and for text with a value in it "text:#{#value}")
-					textAndPath     | : key = " | and for text with a value in it "text:#{#value}")
-					openTemplate    | key = "a#{#sku" is not a valid SpEL template | (close it with })
-					withoutHash     | (String): key = "stock:#{sku}" reads the word sku | #sku for the parameter
-					wordInArgument  | reads the word suffix | #sku.concat(suffix)
-					recordAsKey     | (OrderId): key = "#id" has the value #id, which is a | $OrderId, whose text need not be the same in every JVM: name what identifies it
-					mapAsKey        | (Map): | , whose text need not be the same in every JVM: name what identifies it
-					listOfRecords   | (List): | , whose text need not be the same in every JVM: name what identifies it
-					arrayOfRecords  | (OrderId[]): | , whose text need not be the same in every JVM: name what identifies it
-					recordProperty  | (Basket): | , whose text need not be the same in every JVM: name what identifies it
-					recordTemplate  | (OrderId): | , whose text need not be the same in every JVM: name what identifies it
-					unknownProperty | reads valeu of io.github.distributedlock.aop.KeyDefinitionTests$OrderId, which has no such property | it has value
-					unknownPath     | reads valeu of io.github.distributedlock.aop.KeyDefinitionTests$OrderId, which has no such property | it has value
-					methodOfNothing | key = "tenant()" | write #root.target.tenant()
-					unknownName     | (List): key = "#skus.![#this.concat(#suffix)]" names the unknown parameter #suffix | write one of #skus, #p0
-					unknownPosition | names the unknown parameter #p1 | #p0
-					unknownFunction | calls the unknown function #hash(#sku) | (
-					blank           | key = "' '" is blank | (
-					nothing         | key = "null" is null | (
-					empty           | key = "" is blank | (write an expression
+					nothing   | nightly-report                        | (): key = "nightly-report" reads the word nightly as a property of nothing | write "'nightly-report'" in quotes
+					nothing   | nightly report                        | (): key = "nightly report" is not a valid SpEL expression | write "'nightly report'" in quotes
+					mode      | mode:#{#mode == LockMode.SHARED}      | reads the word LockMode as a property of nothing | T(….LockMode), with its package, for a class
+					text      | stock:#sku                            | : key = " | and for text with a value in it "text:#{#value}")
+					text      | stock-#sku                            | : key = " | and for text with a value in it "text:#{#value}")
+					text      | #sku/eu                               | : key = " | and for text with a value in it "text:#{#value}")
+					text      | ${region:eu}:#sku.length():#sku       | : key = " | and for text with a value in it "text:#{#value}")
+					text      | a#{#sku                               | key = "a#{#sku" is not a valid SpEL template | (close it with })
+					text      | stock:#{sku}                          | (String): key = "stock:#{sku}" reads the word sku | #sku for the parameter
+					text      | #sku.concat(suffix)                   | reads the word suffix | #sku.concat(suffix)
+					id        | #id                                   | (OrderId): key = "#id" has the value #id, which is a | $OrderId, whose text need not be the same in every JVM: name what identifies it
+					map       | #order                                | (Map): | , whose text need not be the same in every JVM: name what identifies it
+					list      | #ids                                  | (List): | , whose text need not be the same in every JVM: name what identifies it
+					array     | #ids                                  | (OrderId[]): | , whose text need not be the same in every JVM: name what identifies it
+					basket    | #basket.id                            | (Basket): | , whose text need not be the same in every JVM: name what identifies it
+					id        | order:#{#id}                          | (OrderId): | , whose text need not be the same in every JVM: name what identifies it
+					id        | #id.valeu                             | reads valeu of io.github.distributedlock.aop.KeyDefinitionTests$OrderId, which has no such property | it has value
+					basket    | order:#{#basket.id.valeu}             | reads valeu of io.github.distributedlock.aop.KeyDefinitionTests$OrderId, which has no such property | it has value
+					nothing   | tenant()                              | key = "tenant()" | write #root.target.tenant()
+					texts     | #skus.![#this.concat(#suffix)]        | (List): key = "#skus.![#this.concat(#suffix)]" names the unknown parameter #suffix | write one of #skus, #p0
+					text      | #p1                                   | names the unknown parameter #p1 | #p0
+					text      | #hash(#sku)                           | calls the unknown function #hash(#sku) | (
+					nothing   | ' '                                   | key = "' '" is blank | (
+					nothing   | null                                  | key = "null" is null | (
+					nothing   | ``                                    | key = "" is blank | (write an expression
 					""")
-	void keyThatCannotWork(String method, String problem, String remedy) {
-		assertThat(REFUSALS.get(method)).hasMessageStartingWith("@DistributedLock on ")
-			.hasMessageContainingAll("$Mistakes." + method + "(", problem, remedy);
-	}
-
-	@Test
-	void eachOfThemIsRefused() {
-		assertThat(REFUSALS).containsOnlyKeys(
-				Stream.of(Mistakes.class.getDeclaredMethods()).map(Method::getName).toArray(String[]::new));
-		assertThat(REFUSALS.get("bareWords")).hasCauseInstanceOf(ParseException.class);
+	void keyThatCannotWork(String method, String key, String problem, String remedy) {
+		assertThatExceptionOfType(LockDefinitionException.class)
+			.isThrownBy(() -> Definitions.ofKey(Parameters.class, method, key, Map.of()))
+			.withMessageStartingWith("@DistributedLock on ")
+			.withMessageContainingAll("$Parameters." + method + "(", problem, remedy);
 	}
 
 	@Test
@@ -98,8 +90,8 @@ class KeyDefinitionTests {
 		Class<?> unnamed = Sources.compile(directory, "Unnamed", Map.of("Unnamed", source.formatted("Unnamed", "#sku"),
 				"Positional", source.formatted("Positional", "#p0")));
 		AdvisorContext.refusal(unnamed)
-			.hasMessageContaining("Unnamed.buy(String): key = \"#sku\" names the unknown parameter #sku")
-			.hasMessageContaining("compile it with -parameters, or write #p0");
+			.hasMessageContainingAll("Unnamed.buy(String): key = \"#sku\" names the unknown parameter #sku",
+					"compile it with -parameters, or write #p0");
 		Class<?> positional = unnamed.getClassLoader().loadClass("Positional");
 		try (AdvisorContext context = AdvisorContext.of(positional)) {
 			positional.getMethod("buy", String.class).invoke(context.get(positional), "a-1");
@@ -133,107 +125,25 @@ class KeyDefinitionTests {
 	record Basket(OrderId id) {
 	}
 
-	static class Mistakes {
+	interface Parameters {
 
-		@DistributedLock(key = "nightly-report")
-		public void bareWord() {
-		}
+		void nothing();
 
-		@DistributedLock(key = "nightly report")
-		public void bareWords() {
-		}
+		void mode(LockMode mode);
 
-		@DistributedLock(key = "mode:#{#mode == LockMode.SHARED}")
-		public void classNoPackage(LockMode mode) {
-		}
+		void text(String sku);
 
-		@DistributedLock(key = "stock:#sku")
-		public void textAndValue(String sku) {
-		}
+		void id(OrderId id);
 
-		@DistributedLock(key = "stock-#sku")
-		public void textMinusValue(String sku) {
-		}
+		void map(Map<String, String> order);
 
-		@DistributedLock(key = "#sku/eu")
-		public void valueAndText(String sku) {
-		}
+		void list(List<OrderId> ids);
 
-		@DistributedLock(key = "${region:eu}:#sku.length():#sku")
-		public void textAndPath(String sku) {
-		}
+		void array(OrderId... ids);
 
-		@DistributedLock(key = "a#{#sku")
-		public void openTemplate(String sku) {
-		}
+		void basket(Basket basket);
 
-		@DistributedLock(key = "stock:#{sku}")
-		public void withoutHash(String sku) {
-		}
-
-		@DistributedLock(key = "#sku.concat(suffix)")
-		public void wordInArgument(String sku) {
-		}
-
-		@DistributedLock(key = "#id")
-		public void recordAsKey(OrderId id) {
-		}
-
-		@DistributedLock(key = "#order")
-		public void mapAsKey(Map<String, String> order) {
-		}
-
-		@DistributedLock(key = "#ids")
-		public void listOfRecords(List<OrderId> ids) {
-		}
-
-		@DistributedLock(key = "#ids")
-		public void arrayOfRecords(OrderId... ids) {
-		}
-
-		@DistributedLock(key = "#basket.id")
-		public void recordProperty(Basket basket) {
-		}
-
-		@DistributedLock(key = "order:#{#id}")
-		public void recordTemplate(OrderId id) {
-		}
-
-		@DistributedLock(key = "#id.valeu")
-		public void unknownProperty(OrderId id) {
-		}
-
-		@DistributedLock(key = "order:#{#basket.id.valeu}")
-		public void unknownPath(Basket basket) {
-		}
-
-		@DistributedLock(key = "tenant()")
-		public void methodOfNothing() {
-		}
-
-		@DistributedLock(key = { "'a'", "#skus.![#this.concat(#suffix)]" })
-		public void unknownName(List<String> skus) {
-		}
-
-		@DistributedLock(key = "#p1")
-		public void unknownPosition(String sku) {
-		}
-
-		@DistributedLock(key = "#hash(#sku)")
-		public void unknownFunction(String sku) {
-		}
-
-		@DistributedLock(key = "' '")
-		public void blank() {
-		}
-
-		@DistributedLock(key = "null")
-		public void nothing() {
-		}
-
-		@DistributedLock(key = "")
-		public void empty() {
-		}
+		void texts(List<String> skus);
 
 	}
 

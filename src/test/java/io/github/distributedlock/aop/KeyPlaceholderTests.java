@@ -4,17 +4,10 @@ import java.util.List;
 import java.util.Map;
 
 import io.github.distributedlock.LockDefinitionException;
-import io.github.distributedlock.annotation.DistributedLock;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
-
-import org.springframework.core.annotation.AnnotationUtils;
-import org.springframework.core.env.MapPropertySource;
-import org.springframework.core.env.MutablePropertySources;
-import org.springframework.core.env.PropertySourcesPropertyResolver;
-import org.springframework.expression.spel.support.StandardEvaluationContext;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
@@ -57,8 +50,8 @@ class KeyPlaceholderTests {
 	void isRefusedOutsideOfQuotes() {
 		for (String key : List.of("#sku + ${value}", "#{{#sku, ${value}}}!")) {
 			assertThatExceptionOfType(LockDefinitionException.class).isThrownBy(() -> keys(key, "eu"))
-				.withMessageContaining("key = \"" + key + "\" has the property ${value} outside of quotes")
-				.withMessageContaining(" (write '${value}'");
+				.withMessageContainingAll("key = \"" + key + "\" has the property ${value} outside of quotes",
+						" (write '${value}'");
 		}
 	}
 
@@ -106,8 +99,8 @@ class KeyPlaceholderTests {
 	@Test
 	void propertyThatIsMissing() {
 		assertThatExceptionOfType(LockDefinitionException.class).isThrownBy(() -> keys("${region}:#{#sku}", ""))
-			.withMessageContaining("key = \"${region}:#{#sku}\" has a placeholder that cannot be resolved")
-			.withMessageContaining(") (define the property, or write a default, ${name:default})");
+			.withMessageContainingAll("key = \"${region}:#{#sku}\" has a placeholder that cannot be resolved",
+					") (define the property, or write a default, ${name:default})");
 	}
 
 	private static void assertRefused(String key, String value) {
@@ -116,32 +109,22 @@ class KeyPlaceholderTests {
 
 	private static void assertRefused(String key, String value, String message) {
 		assertThatExceptionOfType(LockDefinitionException.class).isThrownBy(() -> keys(key, value))
-			.withMessageContaining(": key = \"" + key + "\"")
-			.withMessageContaining(message)
+			.withMessageContainingAll(": key = \"" + key + "\"", message)
 			.withMessageEndingWith("reads like an expression, but a property is text, the same for all calls"
 					+ " (write the expression in the annotation)");
 	}
 
 	/**
-	 * The keys of a call with the argument "a".
-	 * @param key the annotation's
-	 * @param value that of the property "value"
+	 * Returns the keys of a call with the argument "a".
+	 * @param key the key of the annotation
+	 * @param value the value of the property "value"
 	 */
 	private static List<String> keys(String key, String value) {
-		MutablePropertySources sources = new MutablePropertySources();
-		sources.addFirst(new MapPropertySource("test", Map.of("value", value, "other", "another value")));
-		try {
-			AnnotatedMethod annotated = new AnnotatedMethod(
-					KeyPlaceholderTests.class.getDeclaredMethod("buy", String.class), KeyPlaceholderTests.class,
-					KeyPlaceholderTests.class, AnnotationUtils.synthesizeAnnotation(Map.of("key", new String[] { key }),
-							DistributedLock.class, null));
-			return new KeyExpressions(annotated, new PropertySourcesPropertyResolver(sources),
-					new StandardEvaluationContext())
-				.evaluate(new Object(), new Object[] { "a" });
-		}
-		catch (NoSuchMethodException ex) {
-			throw new IllegalStateException(ex);
-		}
+		Map<String, Object> properties = Map.of("value", value, "other", "another value");
+		return Definitions.ofKey(KeyPlaceholderTests.class, "buy", key, properties)
+			.template()
+			.keys()
+			.evaluate(new Object(), new Object[] { "a" });
 	}
 
 	void buy(String sku) {

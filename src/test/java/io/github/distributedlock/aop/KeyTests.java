@@ -9,10 +9,9 @@ import java.util.Map;
 import java.util.Optional;
 import java.util.UUID;
 
+import io.github.distributedlock.LockRequest;
 import io.github.distributedlock.annotation.DistributedLock;
 import io.github.distributedlock.fixtures.Patience;
-import org.junit.jupiter.api.AfterEach;
-import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.MethodSource;
@@ -24,118 +23,78 @@ import static org.assertj.core.api.Assertions.assertThatIllegalArgumentException
 import static org.junit.jupiter.api.Assertions.assertTimeoutPreemptively;
 
 /**
- * What keys a call locks, and which values are no keys.
+ * The keys that a call locks, and the values that are no keys.
  */
 class KeyTests {
 
-	private AdvisorContext context;
-
-	private Keys keys;
-
-	@BeforeEach
-	void start() {
-		this.context = AdvisorContext.of(Keys.class, Tenants.class);
-		this.keys = this.context.get(Keys.class);
-	}
-
-	@AfterEach
-	void stop() {
-		this.context.close();
-	}
-
-	private List<String> locked() {
-		return this.context.lock().keys();
-	}
-
 	@Test
-	void aFailureThatIsAmongItsOwnCausesFailsTheCall() {
-		assertTimeoutPreemptively(Patience.PATIENCE, () -> assertFailsUnlocked(() -> this.keys.bean(null),
-				"key = \"@tenants.of(#name)\" could not be evaluated ("));
-	}
-
-	@Test
-	void classOfTheApplicationIsFoundWhateverTheThreadLoads() {
-		Thread thread = Thread.currentThread();
-		ClassLoader own = thread.getContextClassLoader();
-		try {
-			thread.setContextClassLoader(ClassLoader.getPlatformClassLoader());
-			this.keys.type("a");
-		}
-		finally {
-			thread.setContextClassLoader(own);
-		}
-		assertThat(locked()).containsExactly("of a");
-	}
-
-	@Test
-	void templateMixesTextAndExpressions() {
-		this.keys.template(new Order(7, "a-1"));
-		assertThat(locked()).containsExactly("stock:a-1/7");
-	}
-
-	@Test
-	void expressionIsSpel() {
-		this.keys.expression(new Order(7, "a-1"));
-		assertThat(locked()).containsExactly("order:7");
+	void keysOfACall() {
+		Order order = new Order(7, "a-1");
+		assertThat(keys("order", "stock:#{#order.sku}/#{#order.id}", order)).containsExactly("stock:a-1/7");
+		assertThat(keys("order", "'order:' + #order.id()", order)).containsExactly("order:7");
+		assertThat(keys("pair", "#{#p0}/#{#a1}", "x", "y")).containsExactly("x/y");
+		assertThat(keys("names", "#names", List.of("a", "b", "a"))).containsExactly("a", "b");
+		assertThat(keys("array", "#numbers", (Object) new Integer[] { 3, 4 })).containsExactly("3", "4");
+		assertThat(keys("primitives", "#numbers", new long[] { 5, 6 })).containsExactly("5", "6");
+		assertThat(keys("orders", "stock:#{#orders.?[id > 0].![sku]}!", List.of(new Order(1, "a"), new Order(2, "b"))))
+			.containsExactly("stock:a!", "stock:b!");
 	}
 
 	@Test
 	void quotedTextIsAFixedKeyAndOneRequestServesAllCalls() {
-		this.keys.fixed();
-		this.keys.fixed();
-		assertThat(locked()).containsExactly("nightly-report");
-		List<?> requests = this.context.lock().requests;
-		assertThat(requests.get(0)).isSameAs(requests.get(1));
+		RequestTemplate template = Definitions.ofKey(Parameters.class, "value", "'nightly-report'", Map.of())
+			.template();
+		LockRequest request = template.request(this, new Object[] { "a" });
+		assertThat(request.keys()).containsExactly("nightly-report");
+		assertThat(template.request(this, new Object[] { "b" })).isSameAs(request);
 	}
 
 	@Test
 	void severalStringsAreSeveralLocksAndAreNeverJoined() {
-		this.keys.several("a", "b:c");
-		assertThat(locked()).containsExactly("a", "b:c");
-		this.keys.several("a:b", "c");
-		assertThat(locked()).containsExactly("a:b", "c");
+		RequestTemplate template = Definitions
+			.of(Parameters.class, "pair", Map.of("key", new String[] { "#first", "#second" }), Map.of(), Map.of())
+			.template();
+		assertThat(template.request(this, new Object[] { "a", "b:c" }).keys()).containsExactly("a", "b:c");
+		assertThat(template.request(this, new Object[] { "a:b", "c" }).keys()).containsExactly("a:b", "c");
+		assertThatIllegalArgumentException().isThrownBy(() -> template.request(this, new Object[] { "a", null }))
+			.withMessageContaining("key = \"#second\" is null");
 	}
 
 	@Test
-	void parametersByPosition() {
-		this.keys.byPosition("x", "y");
-		assertThat(locked()).containsExactly("x/y");
+	void rootBeanAndClassOfTheApplication() {
+		try (AdvisorContext context = AdvisorContext.of(Keys.class, Tenants.class)) {
+			Keys keys = context.get(Keys.class);
+			keys.root("x");
+			assertThat(context.lock().keys()).containsExactly("root", Keys.class.getName(), "x", "kiosk");
+			keys.bean("x");
+			assertThat(context.lock().keys()).containsExactly("tenant-x");
+			Thread thread = Thread.currentThread();
+			ClassLoader own = thread.getContextClassLoader();
+			try {
+				thread.setContextClassLoader(ClassLoader.getPlatformClassLoader());
+				keys.type("a");
+			}
+			finally {
+				thread.setContextClassLoader(own);
+			}
+			assertThat(context.lock().keys()).containsExactly("of a");
+		}
 	}
 
 	@Test
-	void rootTellsAboutTheCall() {
-		this.keys.root("x");
-		assertThat(locked()).containsExactly("root", Keys.class.getName(), "x", "kiosk");
-	}
-
-	@Test
-	void beanIsReached() {
-		this.keys.bean("x");
-		assertThat(locked()).containsExactly("tenant-x");
-	}
-
-	@Test
-	void collectionAndArrayGiveSeveralKeys() {
-		this.keys.collection(List.of("a", "b", "a"));
-		assertThat(locked()).containsExactly("a", "b");
-		this.keys.array(3, 4);
-		assertThat(locked()).containsExactly("3", "4");
-		this.keys.primitives(new long[] { 5, 6 });
-		assertThat(locked()).containsExactly("5", "6");
-	}
-
-	@Test
-	void collectionInATemplateGivesOneKeyForEachElement() {
-		this.keys.collectionInTemplate(List.of(new Order(1, "a"), new Order(2, "b")));
-		assertThat(locked()).containsExactly("stock:a!", "stock:b!");
-	}
-
-	@Test
-	void withoutKeyItIsTheClassAndTheMethodAndOverloadsShareIt() {
-		this.keys.noKey();
-		assertThat(locked()).containsExactly(Keys.class.getName() + ".noKey");
-		this.keys.noKey(1);
-		assertThat(locked()).containsExactly(Keys.class.getName() + ".noKey");
+	void callWhoseKeyFailsTakesNoLockAndDoesNotRun() {
+		try (AdvisorContext context = AdvisorContext.of(Keys.class, Tenants.class)) {
+			Keys keys = context.get(Keys.class);
+			// The failure is among its own causes.
+			assertTimeoutPreemptively(Patience.PATIENCE,
+					() -> assertThatIllegalArgumentException().isThrownBy(() -> keys.bean(null))
+						.withMessageContaining(
+								"Keys.bean(String): key = \"@tenants.of(#name)\" could not be evaluated ("));
+			assertThat(context.lock().requests).isEmpty();
+			assertThat(keys.calls()).isZero();
+			keys.bean("x");
+			assertThat(keys.calls()).isOne();
+		}
 	}
 
 	static List<Object> values() {
@@ -148,10 +107,8 @@ class KeyTests {
 	@ParameterizedTest
 	@MethodSource("values")
 	void plainValuesAreText(Object value, String text) {
-		this.keys.value(value);
-		assertThat(locked()).containsExactly(text);
-		this.keys.valueInTemplate(value);
-		assertThat(locked()).containsExactly("v:" + text);
+		assertThat(keys("value", "#value", value)).containsExactly(text);
+		assertThat(keys("value", "v:#{#value}", value)).containsExactly("v:" + text);
 	}
 
 	static List<Object> noKeys() {
@@ -162,65 +119,82 @@ class KeyTests {
 	@ParameterizedTest
 	@MethodSource("noKeys")
 	void valueThatNeedNotReadTheSameInEveryJvmIsRefused(Object value) {
-		assertFailsUnlocked(() -> this.keys.value(value), "key = \"#value\" is a ",
+		assertRefused("#value", value, "key = \"#value\" is a ",
 				"whose text need not be the same in every JVM: name what identifies it, such as #order.id");
-		assertFailsUnlocked(() -> this.keys.valueInTemplate(value), "key = \"v:#{#value}\", of which #value is a ");
+		assertRefused("v:#{#value}", value, "key = \"v:#{#value}\", of which #value is a ");
 	}
 
 	@Test
-	void nullIsRefused() {
-		assertFailsUnlocked(() -> this.keys.value(null), "key = \"#value\" is null: check it before the call,"
-				+ " or write what to lock instead, (#value ?: 'none')");
-		assertFailsUnlocked(() -> this.keys.valueInTemplate(null),
-				"key = \"v:#{#value}\", of which #value is null: check it"
-						+ " before the call, or write what to lock instead, (#value ?: 'none')");
-		assertFailsUnlocked(() -> this.keys.value(Arrays.asList("a", null)), "has an element that is null");
-		assertFailsUnlocked(() -> this.keys.severalWithOneNull(null), "key = \"#value\" is null");
-	}
-
-	@Test
-	void blankIsRefused() {
-		assertFailsUnlocked(() -> this.keys.value(" "), "key = \"#value\" is blank");
-		assertFailsUnlocked(() -> this.keys.valueInTemplate(""), "key = \"v:#{#value}\", of which #value is blank");
-		assertFailsUnlocked(() -> this.keys.value(new String[] { "a", "" }), "has an element that is blank");
-	}
-
-	@Test
-	void emptyIsRefused() {
-		assertFailsUnlocked(() -> this.keys.value(List.of()), "key = \"#value\" is empty");
-		assertFailsUnlocked(() -> this.keys.valueInTemplate(new int[0]), "of which #value is empty");
+	void nullBlankAndEmptyAreRefused() {
+		String remedy = " is null: check it before the call, or write what to lock instead, (#value ?: 'none')";
+		assertRefused("#value", null, "key = \"#value\"" + remedy);
+		assertRefused("v:#{#value}", null, "key = \"v:#{#value}\", of which #value" + remedy);
+		assertRefused("#value", Arrays.asList("a", null), "has an element that is null");
+		assertRefused("#value", " ", "key = \"#value\" is blank");
+		assertRefused("v:#{#value}", "", "key = \"v:#{#value}\", of which #value is blank");
+		assertRefused("#value", new String[] { "a", "" }, "has an element that is blank");
+		assertRefused("#value", List.of(), "key = \"#value\" is empty");
+		assertRefused("v:#{#value}", new int[0], "of which #value is empty");
 	}
 
 	@Test
 	void expressionThatFailsSaysWhichAndWhy() {
-		assertFailsUnlocked(() -> this.keys.template(null), "Keys.template(Order): key = \"stock:#{#order.sku}/",
-				"of which #order.sku could not be evaluated", "null");
+		assertThatIllegalArgumentException()
+			.isThrownBy(() -> keys("order", "stock:#{#order.sku}/#{#order.id}", (Object) null))
+			.withMessageContainingAll("Parameters.order(Order): key = \"stock:#{#order.sku}/",
+					"of which #order.sku could not be evaluated", "null");
 	}
 
 	@Test
 	void assignmentIsRefused() {
 		Account account = new Account();
-		assertFailsUnlocked(() -> this.keys.assignment(account), "key = \"#account.id = 5\" could not be evaluated");
-		assertFailsUnlocked(() -> this.keys.increment(account), "key = \"#account.id++\" could not be evaluated");
+		for (String key : List.of("#account.id = 5", "#account.id++")) {
+			assertThatIllegalArgumentException().isThrownBy(() -> keys("account", key, account))
+				.withMessageContaining("key = \"" + key + "\" could not be evaluated");
+		}
 		assertThat(account.id).isEqualTo(1);
 	}
 
-	private void assertFailsUnlocked(Runnable call, String... messages) {
-		assertThatIllegalArgumentException().isThrownBy(call::run).satisfies((ex) -> {
-			assertThat(ex).hasMessageStartingWith("@DistributedLock on " + Keys.class.getName());
-			assertThat(ex.getMessage()).contains(messages);
-		});
-		assertThat(this.context.lock().requests).isEmpty();
-		assertThat(this.keys.calls()).isZero();
+	private static List<String> keys(String method, String key, Object... arguments) {
+		return Definitions.ofKey(Parameters.class, method, key, Map.of())
+			.template()
+			.request(new Object(), arguments)
+			.keys();
+	}
+
+	private static void assertRefused(String key, Object value, String... messages) {
+		assertThatIllegalArgumentException().isThrownBy(() -> keys("value", key, new Object[] { value }))
+			.withMessageStartingWith("@DistributedLock on " + Parameters.class.getName())
+			.withMessageContainingAll(messages);
 	}
 
 	public static String of(String name) {
 		return "of " + name;
 	}
 
+	interface Parameters {
+
+		void value(Object value);
+
+		void pair(String first, String second);
+
+		void order(Order order);
+
+		void names(Collection<String> names);
+
+		void array(Integer... numbers);
+
+		void primitives(long[] numbers);
+
+		void orders(List<Order> orders);
+
+		void account(Account account);
+
+	}
+
 	record Order(int id, String sku) {
 
-		// A text of its own is not enough: who knows what is in it.
+		// An overridden toString is not enough: the text may differ between JVMs.
 		@Override
 		public String toString() {
 			return "order";
@@ -297,99 +271,17 @@ class KeyTests {
 			return this.calls;
 		}
 
-		@DistributedLock(key = "stock:#{#order.sku}/#{#order.id}")
-		public void template(Order order) {
-			this.calls++;
-		}
-
-		@DistributedLock("'order:' + #order.id()")
-		public void expression(Order order) {
-			this.calls++;
-		}
-
-		@DistributedLock(key = "'nightly-report'")
-		public void fixed() {
-			this.calls++;
-		}
-
-		@DistributedLock(key = { "#first", "#second" })
-		public void several(String first, String second) {
-			this.calls++;
-		}
-
-		@DistributedLock(key = "#{#p0}/#{#a1}")
-		public void byPosition(String first, String second) {
-			this.calls++;
-		}
-
 		@DistributedLock(key = { "'' + #root.methodName", "#root.method.name", "#root.targetClass", "#root.args[0]",
 				"#root.target.kiosk", "methodName" })
 		public void root(String name) {
-			this.calls++;
 		}
 
 		@DistributedLock(key = "T(io.github.distributedlock.aop.KeyTests).of(#name)")
 		public void type(String name) {
-			this.calls++;
 		}
 
 		@DistributedLock(key = "@tenants.of(#name)")
 		public void bean(String name) {
-			this.calls++;
-		}
-
-		@DistributedLock(key = "#names")
-		public void collection(Collection<String> names) {
-			this.calls++;
-		}
-
-		@DistributedLock(key = "#numbers")
-		public void array(Integer... numbers) {
-			this.calls++;
-		}
-
-		@DistributedLock(key = "#numbers")
-		public void primitives(long[] numbers) {
-			this.calls++;
-		}
-
-		@DistributedLock(key = "stock:#{#orders.?[id > 0].![sku]}!")
-		public void collectionInTemplate(List<Order> orders) {
-			this.calls++;
-		}
-
-		@DistributedLock
-		public void noKey() {
-			this.calls++;
-		}
-
-		@DistributedLock
-		public void noKey(int overloaded) {
-			this.calls++;
-		}
-
-		@DistributedLock(key = "#account.id = 5")
-		public void assignment(Account account) {
-			this.calls++;
-		}
-
-		@DistributedLock(key = "#account.id++")
-		public void increment(Account account) {
-			this.calls++;
-		}
-
-		@DistributedLock(key = "#value")
-		public void value(Object value) {
-			this.calls++;
-		}
-
-		@DistributedLock(key = "v:#{#value}")
-		public void valueInTemplate(Object value) {
-			this.calls++;
-		}
-
-		@DistributedLock(key = { "'fixed'", "#value" })
-		public void severalWithOneNull(String value) {
 			this.calls++;
 		}
 

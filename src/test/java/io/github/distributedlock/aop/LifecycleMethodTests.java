@@ -23,23 +23,36 @@ import org.springframework.core.env.Environment;
 import static org.assertj.core.api.Assertions.assertThat;
 
 /**
- * Methods that Spring calls on the bean itself, where there is no proxy, are refused if
- * they carry the annotation themselves.
+ * Methods that Spring calls on the bean itself, without the proxy, are refused if such a
+ * method is annotated.
  */
 class LifecycleMethodTests {
 
+	private static final Map<String, Throwable> REFUSALS = new AdvisorContext().refusals(Called.class);
+
+	private static final Map<String, Throwable> REFUSALS_ABOVE = new AdvisorContext().refusals(CalledAbove.class);
+
 	@ParameterizedTest
-	@CsvSource({ "Constructed, start(), @PostConstruct", "Destroyed, stop(), @PreDestroy",
-			"Wired, wire(Environment), @Autowired", "Valued, name(String), @Value",
-			"Given, setEnvironment(Environment), @Resource", "Initialized, afterPropertiesSet(), InitializingBean",
-			"Disposed, destroy(), DisposableBean", "Named, setBeanName(String), BeanNameAware",
-			"ConstructedAbove, start(), @PostConstruct", "DestroyedAbove, stop(), @PreDestroy",
-			"InitializedAbove, afterPropertiesSet(), InitializingBean",
-			"NamedAbove, setBeanName(String), BeanNameAware" })
-	void methodThatSpringCallsOnTheBeanItself(String type, String method, String why) throws Exception {
-		AdvisorContext.refusal(Class.forName(LifecycleMethodTests.class.getName() + "$" + type))
-			.hasMessageEndingWith("." + method + ": the method is called by Spring on the bean itself (" + why
-					+ "), so that it would run unlocked (move the locked part to another bean, or lock in code)");
+	@CsvSource(delimiter = '|', textBlock = """
+			start              | start()                     | @PostConstruct    | true
+			stop               | stop()                      | @PreDestroy       | true
+			wire               | wire(Environment)           | @Autowired        | false
+			name               | name(String)                | @Value            | false
+			setEnvironment     | setEnvironment(Environment) | @Resource         | false
+			afterPropertiesSet | afterPropertiesSet()        | InitializingBean  | true
+			destroy            | destroy()                   | DisposableBean    | false
+			setBeanName        | setBeanName(String)         | BeanNameAware     | true
+			""")
+	void methodThatSpringCallsOnTheBeanItself(String method, String signature, String why, boolean alsoAbove) {
+		assertThat(REFUSALS.get(method)).hasMessageEndingWith("$Called." + signature + message(why));
+		if (alsoAbove) {
+			assertThat(REFUSALS_ABOVE.get(method)).hasMessageEndingWith("$CalledAbove." + signature + message(why));
+		}
+	}
+
+	private static String message(String why) {
+		return ": the method is called by Spring on the bean itself (" + why
+				+ "), so that it would run unlocked (move the locked part to another bean, or lock in code)";
 	}
 
 	@ParameterizedTest
@@ -80,70 +93,42 @@ class LifecycleMethodTests {
 		}
 	}
 
-	static class Constructed {
+	static class Called implements InitializingBean, DisposableBean, BeanNameAware {
 
 		@PostConstruct
 		@DistributedLock
 		public void start() {
 		}
 
-	}
-
-	static class Destroyed {
-
 		@PreDestroy
 		@DistributedLock
 		public void stop() {
 		}
-
-	}
-
-	static class Wired {
 
 		@Autowired
 		@DistributedLock
 		public void wire(Environment environment) {
 		}
 
-	}
-
-	static class Valued {
-
 		@Value("x")
 		@DistributedLock
 		public void name(String name) {
 		}
-
-	}
-
-	static class Given {
 
 		@Resource
 		@DistributedLock
 		public void setEnvironment(Environment environment) {
 		}
 
-	}
-
-	static class Initialized implements InitializingBean {
-
 		@Override
 		@DistributedLock
 		public void afterPropertiesSet() {
 		}
 
-	}
-
-	static class Disposed implements DisposableBean {
-
 		@Override
 		@DistributedLock
 		public void destroy() {
 		}
-
-	}
-
-	static class Named implements BeanNameAware {
 
 		@Override
 		@DistributedLock
@@ -168,34 +153,7 @@ class LifecycleMethodTests {
 
 	}
 
-	static class ConstructedAbove extends Base {
-
-		@Override
-		@DistributedLock
-		public void start() {
-		}
-
-	}
-
-	static class DestroyedAbove extends Base {
-
-		@Override
-		@DistributedLock
-		public void stop() {
-		}
-
-	}
-
 	interface Prepared extends InitializingBean {
-
-	}
-
-	static class InitializedAbove implements Prepared {
-
-		@Override
-		@DistributedLock
-		public void afterPropertiesSet() {
-		}
 
 	}
 
@@ -205,7 +163,22 @@ class LifecycleMethodTests {
 
 	}
 
-	static class NamedAbove implements Renamed {
+	static class CalledAbove extends Base implements Prepared, Renamed {
+
+		@Override
+		@DistributedLock
+		public void start() {
+		}
+
+		@Override
+		@DistributedLock
+		public void stop() {
+		}
+
+		@Override
+		@DistributedLock
+		public void afterPropertiesSet() {
+		}
 
 		@Override
 		@DistributedLock

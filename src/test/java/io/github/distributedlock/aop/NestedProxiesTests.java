@@ -3,9 +3,7 @@ package io.github.distributedlock.aop;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
-import java.util.concurrent.TimeUnit;
 
-import io.github.distributedlock.LockRequest;
 import io.github.distributedlock.annotation.DistributedLock;
 import io.github.distributedlock.fixtures.Patience;
 import org.aopalliance.intercept.MethodInterceptor;
@@ -33,60 +31,41 @@ import org.springframework.transaction.annotation.Transactional;
 import static org.assertj.core.api.Assertions.assertThat;
 
 /**
- * A second auto-proxy creator puts a proxy with the lock around a proxy with the lock, as
- * it does with all advisors. A call acquires the lock once, where it would be without the
- * second creator.
+ * A second auto-proxy creator applies all advisors again, and so puts a proxy with the
+ * lock around a proxy with the lock. A call acquires the lock once, at the place where
+ * the lock would be without the second creator.
  */
 class NestedProxiesTests {
 
 	@ParameterizedTest
 	@ValueSource(booleans = { true, false })
-	void outsideOfBothTransactions(boolean classProxies) {
-		try (AdvisorContext context = start(classProxies)) {
-			desk(context).transactional();
-			assertThat(context.lock().events).containsExactly("acquire", "begin", "run", "commit", "release");
-			desk(context).transactional();
-			assertThat(context.lock().events).hasSize(10);
-		}
-	}
-
-	@ParameterizedTest
-	@ValueSource(booleans = { true, false })
-	void onceForAStage(boolean classProxies) throws Exception {
-		try (AdvisorContext context = start(classProxies)) {
-			desk(context).stage().toCompletableFuture().get(Patience.PATIENCE.toSeconds(), TimeUnit.SECONDS);
-			assertThat(context.lock().events).containsExactly("acquire", "run", "release");
-		}
-	}
-
-	@ParameterizedTest
-	@ValueSource(booleans = { true, false })
-	void onceForEachSubscription(boolean classProxies) {
-		try (AdvisorContext context = start(classProxies)) {
-			Mono<String> result = desk(context).reactive();
-			assertThat(context.lock().events).isEmpty();
+	void eachCallTakesTheLockOnce(boolean classProxies) {
+		try (AdvisorContext context = start(classProxies, TwoCreators.class)) {
+			Desk desk = desk(context);
+			List<String> events = context.lock().events;
+			desk.transactional();
+			assertThat(events).containsExactly("acquire", "begin", "run", "commit", "release");
+			assertThat(context.lock().keys()).containsExactly(Reception.class.getName() + ".transactional");
+			events.clear();
+			Patience.get(desk.stage().toCompletableFuture(), "the stage");
+			assertThat(events).containsExactly("acquire", "run", "release");
+			events.clear();
+			Mono<String> result = desk.reactive();
+			assertThat(events).isEmpty();
 			result.block(Patience.PATIENCE);
 			result.block(Patience.PATIENCE);
-			assertThat(context.lock().events).containsExactly("acquire", "run", "release", "acquire", "run", "release");
-		}
-	}
-
-	@ParameterizedTest
-	@ValueSource(booleans = { true, false })
-	void byTheNameOfTheImplementation(boolean classProxies) {
-		try (AdvisorContext context = start(classProxies)) {
-			desk(context).transactional();
-			assertThat(context.lock().requests).flatExtracting(LockRequest::keys)
-				.containsExactly(Reception.class.getName() + ".transactional");
-		}
-	}
-
-	@ParameterizedTest
-	@ValueSource(booleans = { true, false })
-	void fallbackOfTheImplementation(boolean classProxies) {
-		try (AdvisorContext context = start(classProxies)) {
+			assertThat(events).containsExactly("acquire", "run", "release", "acquire", "run", "release");
+			events.clear();
+			// The inner call is another call, although of the same method.
+			desk.recursive(desk, 1);
+			assertThat(events).containsExactly("acquire", "acquire", "run", "release", "run", "release");
+			events.clear();
+			// The advice was put around the inner proxy alone, to be outside of all
+			// other.
+			desk.retried();
+			assertThat(events).containsExactly("acquire", "run", "release", "acquire", "run", "release");
 			context.lock().busy = true;
-			assertThat(desk(context).fallingBack()).isEqualTo("fallen back");
+			assertThat(desk.fallingBack()).isEqualTo("fallen back");
 		}
 	}
 
@@ -97,24 +76,13 @@ class NestedProxiesTests {
 	void fallbackThatTheInterfaceLacks() {
 		new AdvisorContext().interfaceProxies()
 			.refuses(TwoCreators.class, Counter.class)
-			.hasMessageContaining("fallback = \"fallBack\" fits no method of the interfaces of the bean, which is a"
-					+ " proxy, so that its class is hidden")
-			.hasMessageContaining("in the interface; or, if the class has it, set spring.aop.proxy-target-class=true");
+			.hasMessageContainingAll(
+					"fallback = \"fallBack\" fits no method of the interfaces of the bean, which is a"
+							+ " proxy, so that its class is hidden",
+					"in the interface; or, if the class has it, set spring.aop.proxy-target-class=true");
 		try (AdvisorContext context = AdvisorContext.of(TwoCreators.class, Counter.class)) {
 			context.lock().busy = true;
 			assertThat(context.get(Serving.class).serve()).isEqualTo("fallen back");
-		}
-	}
-
-	/**
-	 * The inner call is another one, although it is of the same method.
-	 */
-	@ParameterizedTest
-	@ValueSource(booleans = { true, false })
-	void againForACallInsideOfTheCall(boolean classProxies) {
-		try (AdvisorContext context = start(classProxies)) {
-			desk(context).recursive(desk(context), 1);
-			assertThat(context.lock().events).containsExactly("acquire", "acquire", "run", "release", "run", "release");
 		}
 	}
 
@@ -124,7 +92,7 @@ class NestedProxiesTests {
 	@ParameterizedTest
 	@ValueSource(booleans = { true, false })
 	void inTheInnerProxyThatAPostProcessorKeeps(boolean classProxies) {
-		try (AdvisorContext context = start(classProxies)) {
+		try (AdvisorContext context = start(classProxies, TwoCreators.class)) {
 			desk(context);
 			Desk kept = (Desk) context.get(Keeper.class).kept;
 			assertThat(kept).isNotSameAs(desk(context));
@@ -133,31 +101,17 @@ class NestedProxiesTests {
 		}
 	}
 
-	/**
-	 * The advice was put around the inner proxy alone, to be outside of all other.
-	 */
-	@ParameterizedTest
-	@ValueSource(booleans = { true, false })
-	void insideOfAdviceThatIsAroundTheInnerProxy(boolean classProxies) {
-		try (AdvisorContext context = start(classProxies)) {
-			desk(context).retried();
-			assertThat(context.lock().events).containsExactly("acquire", "run", "release", "acquire", "run", "release");
-		}
-	}
-
 	@ParameterizedTest
 	@ValueSource(booleans = { true, false })
 	void withThreeCreators(boolean classProxies) {
-		try (AdvisorContext context = new AdvisorContext()) {
-			(classProxies ? context : context.interfaceProxies()).start(TwoCreators.class, Third.class);
+		try (AdvisorContext context = start(classProxies, TwoCreators.class, Third.class)) {
 			context.get(Desk.class).transactional();
 			assertThat(context.lock().events).containsExactly("acquire", "begin", "run", "commit", "release");
 		}
 	}
 
-	private static AdvisorContext start(boolean classProxies) {
-		AdvisorContext context = new AdvisorContext();
-		return (classProxies ? context : context.interfaceProxies()).start(TwoCreators.class);
+	private static AdvisorContext start(boolean classProxies, Class<?>... components) {
+		return (classProxies ? new AdvisorContext() : new AdvisorContext().interfaceProxies()).start(components);
 	}
 
 	private static Desk desk(AdvisorContext context) {

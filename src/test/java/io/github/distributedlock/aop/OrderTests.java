@@ -2,7 +2,6 @@ package io.github.distributedlock.aop;
 
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
-import java.util.concurrent.TimeUnit;
 
 import io.github.distributedlock.LockHandle;
 import io.github.distributedlock.annotation.DistributedLock;
@@ -33,30 +32,19 @@ class OrderTests {
 
 	@ParameterizedTest
 	@ValueSource(booleans = { true, false })
-	void outsideTheTransaction(boolean classProxy) {
+	void outsideTheTransactionAndTheCacheAndInsideAsync(boolean classProxy) {
 		try (AdvisorContext context = start(classProxy)) {
-			context.get(Work.class).transactional();
-			assertThat(context.lock().events).containsExactly("acquire", "begin", "run", "commit", "release");
-		}
-	}
-
-	@ParameterizedTest
-	@ValueSource(booleans = { true, false })
-	void outsideTheCacheSoThatTheSecondLooksAgain(boolean classProxy) {
-		try (AdvisorContext context = start(classProxy)) {
-			assertThat(context.get(Work.class).cached()).isEqualTo("value");
-			assertThat(context.get(Work.class).cached()).isEqualTo("value");
-			assertThat(context.lock().events).containsExactly("acquire", "run", "release", "acquire", "release");
-		}
-	}
-
-	@ParameterizedTest
-	@ValueSource(booleans = { true, false })
-	void insideAsync(boolean classProxy) throws Exception {
-		try (AdvisorContext context = start(classProxy)) {
-			String thread = context.get(Work.class).async().get(Patience.PATIENCE.toSeconds(), TimeUnit.SECONDS);
-			assertThat(thread).isEqualTo("locked on async-1");
-			assertThat(context.lock().events).containsExactly("acquire", "run", "release");
+			Work work = context.get(Work.class);
+			List<String> events = context.lock().events;
+			work.transactional();
+			assertThat(events).containsExactly("acquire", "begin", "run", "commit", "release");
+			events.clear();
+			assertThat(work.cached()).isEqualTo("value");
+			assertThat(work.cached()).isEqualTo("value");
+			assertThat(events).as("looks again").containsExactly("acquire", "run", "release", "acquire", "release");
+			events.clear();
+			assertThat(Patience.get(work.async(), "the task")).isEqualTo("locked on async-1");
+			assertThat(events).containsExactly("acquire", "run", "release");
 		}
 	}
 

@@ -12,12 +12,12 @@ import java.util.concurrent.Callable;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
 import java.util.concurrent.FutureTask;
-import java.util.concurrent.TimeUnit;
 import java.util.function.Function;
 import java.util.function.Supplier;
 import java.util.stream.IntStream;
 import java.util.stream.Stream;
 
+import io.github.distributedlock.LockDefinitionException;
 import io.github.distributedlock.OnLost;
 import io.github.distributedlock.annotation.DistributedLock;
 import io.github.distributedlock.fixtures.Patience;
@@ -38,6 +38,7 @@ import org.springframework.data.util.Streamable;
 import org.springframework.http.ResponseEntity;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 import static org.assertj.core.api.Assertions.assertThatIllegalStateException;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
@@ -45,26 +46,35 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
  * Results that outlive the method are refused at start-up if the declaration tells, and
  * when they are returned if only the object does.
  */
-class OutlivingResultTests {
+class OutlivingResultTests extends AdvisedFixture<OutlivingResultTests.Open> {
 
 	private static final String REMEDY = ", and the lock would be released before that is done"
 			+ " (return CompletableFuture, or the plain result, or lock in code";
 
+	OutlivingResultTests() {
+		super(Open.class);
+	}
+
 	@ParameterizedTest
-	@CsvSource(delimiter = ';', value = { "Work; work that is done later (java.util.concurrent.Callable)",
-			"Lazy; work that is done later (java.util.function.Supplier)",
-			"Numbers; a lazy stream (java.util.stream.IntStream)",
-			"Cursor; an iterator that is read later (java.util.Iterator)",
-			"MaybeFuture; a future (java.util.concurrent.CompletableFuture) inside of a Optional",
-			"Futures; a future (java.util.concurrent.CompletionStage) inside of a List",
-			"FutureArray; a future (java.util.concurrent.CompletableFuture) inside of a CompletableFuture[]",
-			"FuturesByName; a future that does not signal its completion (java.util.concurrent.FutureTask) inside of a Map",
-			"StreamLater; a lazy stream (java.util.stream.Stream) inside of a CompletableFuture",
-			"Bound; work that is done later (java.util.function.Supplier)" })
-	void declarationThatTells(String type, String what) throws Exception {
-		AdvisorContext.refusal(Class.forName(OutlivingResultTests.class.getName() + "$" + type))
-			.hasMessageContaining("run(): the method returns " + what)
-			.hasMessageEndingWith(REMEDY + ")");
+	@CsvSource(delimiter = ';',
+			textBlock = """
+					work; work that is done later (java.util.concurrent.Callable)
+					lazy; work that is done later (java.util.function.Supplier)
+					numbers; a lazy stream (java.util.stream.IntStream)
+					cursor; an iterator that is read later (java.util.Iterator)
+					maybeFuture; a future (java.util.concurrent.CompletableFuture) inside of a Optional
+					futures; a future (java.util.concurrent.CompletionStage) inside of a List
+					futureArray; a future (java.util.concurrent.CompletableFuture) inside of a CompletableFuture[]
+					futuresByName; a future that does not signal its completion (java.util.concurrent.FutureTask) inside of a Map
+					pageOfFutures; a future (java.util.concurrent.CompletableFuture) inside of a Page
+					streamLater; a lazy stream (java.util.stream.Stream) inside of a CompletableFuture
+					bound; work that is done later (java.util.function.Supplier)
+					""")
+	void declarationThatTells(String method, String what) {
+		assertThatExceptionOfType(LockDefinitionException.class)
+			.isThrownBy(() -> Definitions.of(Declared.class, method, "", Map.of()))
+			.withMessageContaining(method + "(): the method returns " + what)
+			.withMessageEndingWith(REMEDY + ")");
 	}
 
 	@ParameterizedTest
@@ -104,8 +114,8 @@ class OutlivingResultTests {
 				"new org.springframework.http.HttpEntity<>((java.util.function.Supplier<String>) () -> \"x\")");
 		try (AdvisorContext context = AdvisorContext.of(type)) {
 			assertThatIllegalStateException().isThrownBy(() -> invoke(type, context.get(type)))
-				.withMessageContaining("acme.Service.run(): the method has returned work that is done later")
-				.withMessageContaining("inside of a HttpEntity");
+				.withMessageContainingAll("acme.Service.run(): the method has returned work that is done later",
+						"inside of a HttpEntity");
 			assertThat(context.lock().events).containsExactly("acquire", "release");
 		}
 	}
@@ -163,14 +173,12 @@ class OutlivingResultTests {
 	@ParameterizedTest
 	@MethodSource("outliving")
 	void objectThatTells(Object result) {
-		try (AdvisorContext context = AdvisorContext.of(Open.class)) {
-			assertThatIllegalStateException().isThrownBy(() -> context.get(Open.class).any((any) -> result))
-				.withMessageStartingWith(
-						"@DistributedLock on " + Open.class.getName() + ".any(Function): " + "the method has returned ")
-				.withMessageEndingWith(REMEDY + ")");
-			assertThatIllegalStateException().isThrownBy(() -> context.get(Open.class).inferred((any) -> result));
-			assertThat(context.lock().events).containsExactly("acquire", "release", "acquire", "release");
-		}
+		assertThatIllegalStateException().isThrownBy(() -> this.service.any((any) -> result))
+			.withMessageStartingWith(
+					"@DistributedLock on " + Open.class.getName() + ".any(Function): the method has returned ")
+			.withMessageEndingWith(REMEDY + ")");
+		assertThatIllegalStateException().isThrownBy(() -> this.service.inferred((any) -> result));
+		assertThat(this.events).containsExactly("acquire", "release", "acquire", "release");
 	}
 
 	static Stream<Object> plain() {
@@ -181,34 +189,26 @@ class OutlivingResultTests {
 	@ParameterizedTest
 	@MethodSource("plain")
 	void plainObjectIsReturned(Object result) {
-		try (AdvisorContext context = AdvisorContext.of(Open.class)) {
-			assertThat(context.get(Open.class).any((any) -> result)).isSameAs(result);
-		}
+		assertThat(this.service.any((any) -> result)).isSameAs(result);
 	}
 
 	@Test
 	void elementsThatTheDeclarationLeavesOpen() {
-		try (AdvisorContext context = AdvisorContext.of(Open.class)) {
-			Open open = context.get(Open.class);
-			assertThatIllegalStateException().isThrownBy(() -> open.list(List.of(new CompletableFuture<>())))
-				.withMessageContaining(
-						"has returned a future (java.util.concurrent.CompletableFuture) inside of a List");
-			assertThat(open.list(List.of("x"))).containsExactly("x");
-		}
+		assertThatIllegalStateException().isThrownBy(() -> this.service.list(List.of(new CompletableFuture<>())))
+			.withMessageContaining("has returned a future (java.util.concurrent.CompletableFuture) inside of a List");
+		assertThat(this.service.list(List.of("x"))).containsExactly("x");
 	}
 
 	@Test
 	void elementsOfSpringDataAreNoWorkThatIsDoneLater() {
 		Page<String> page = new PageImpl<>(List.of("x"));
-		try (AdvisorContext context = AdvisorContext.of(SpringData.class, Open.class)) {
-			assertThat(context.get(SpringData.class).page(page)).isSameAs(page);
-			assertThat(context.get(SpringData.class).sort(Sort.by("x"))).isEqualTo(Sort.by("x"));
-			assertThat(context.get(SpringData.class).window(Window.from(List.of("x"), (i) -> ScrollPosition.keyset())))
+		try (AdvisorContext data = AdvisorContext.of(SpringData.class)) {
+			assertThat(data.get(SpringData.class).page(page)).isSameAs(page);
+			assertThat(data.get(SpringData.class).sort(Sort.by("x"))).isEqualTo(Sort.by("x"));
+			assertThat(data.get(SpringData.class).window(Window.from(List.of("x"), (i) -> ScrollPosition.keyset())))
 				.containsExactly("x");
-			assertThat(context.get(Open.class).any((any) -> page)).isSameAs(page);
 		}
-		AdvisorContext.refusal(PageOfFutures.class)
-			.hasMessageContaining("returns a future (java.util.concurrent.CompletableFuture) inside of a Page");
+		assertThat(this.service.any((any) -> page)).isSameAs(page);
 	}
 
 	@ParameterizedTest
@@ -216,62 +216,46 @@ class OutlivingResultTests {
 	void valueOfAStageThatOutlivesTheStage(boolean late) {
 		CompletableFuture<Object> stage = new CompletableFuture<>();
 		Runnable completion = () -> stage.complete(new CompletableFuture<>());
-		try (AdvisorContext context = AdvisorContext.of(Open.class)) {
-			assertThatThrownBy(() -> {
-				if (!late) {
-					completion.run();
-				}
-				CompletableFuture<Object> result = context.get(Open.class).stage(stage);
+		assertThatThrownBy(() -> {
+			if (!late) {
 				completion.run();
-				result.get(Patience.PATIENCE.toSeconds(), TimeUnit.SECONDS);
-			}).hasMessageContaining(
-					"Open.stage(CompletableFuture): the method has returned a future (java.util.concurrent.CompletableFuture)"
-							+ REMEDY);
-			assertThat(context.lock().events).containsExactly("acquire", "release");
-		}
+			}
+			CompletableFuture<Object> result = this.service.stage(stage);
+			completion.run();
+			Patience.get(result, "the stage");
+		}).hasMessageContaining(
+				"Open.stage(CompletableFuture): the method has returned a future (java.util.concurrent.CompletableFuture)"
+						+ REMEDY);
+		assertThat(this.events).containsExactly("acquire", "release");
 	}
 
 	@Test
 	void typeThatHappensToBeASupplierToo() {
 		Both both = new Both();
-		try (AdvisorContext context = AdvisorContext.of(Open.class)) {
-			assertThat(context.get(Open.class).path(both)).isSameAs(both);
-		}
+		assertThat(this.service.path(both)).isSameAs(both);
 	}
 
 	@Test
 	void stageOfATypeThatTheCallerKnowsIsReturnedAsItIs() {
 		StageTests.Special special = new StageTests.Special();
-		try (AdvisorContext context = AdvisorContext.of(Open.class)) {
-			StageTests.Special result = context.get(Open.class).inferred((any) -> special);
-			assertThat(result).isSameAs(special);
-			assertThat(context.lock().events).containsExactly("acquire");
-			special.complete("done");
-			assertThat(context.lock().events).containsExactly("acquire", "release");
-		}
+		StageTests.Special result = this.service.inferred((any) -> special);
+		assertThat(result).isSameAs(special);
+		assertThat(this.events).containsExactly("acquire");
+		special.complete("done");
+		assertThat(this.events).containsExactly("acquire", "release");
 	}
 
 	@Test
-	void stageThatALossCannotInterruptFailsTheCallButKeepsTheLock() {
+	void stageThatALossCannotInterruptOrFailFailsTheCallButKeepsTheLock() {
 		CompletableFuture<String> stage = new CompletableFuture<>();
-		try (AdvisorContext context = AdvisorContext.of(Reacting.class)) {
-			assertThatIllegalStateException().isThrownBy(() -> context.get(Reacting.class).interrupting(stage))
-				.withMessageContaining(
-						"Reacting.interrupting(Object): onLost = INTERRUPT interrupts the thread that runs"
-								+ " the method, but a method that returns java.util.concurrent.CompletableFuture goes on elsewhere");
-			assertThat(context.lock().events).containsExactly("acquire");
-			stage.complete("done");
-			assertThat(context.lock().events).containsExactly("acquire", "release");
-		}
-	}
-
-	@Test
-	void stageThatALossCannotFailFailsTheCall() {
-		try (AdvisorContext context = AdvisorContext.of(Reacting.class)) {
-			assertThatIllegalStateException()
-				.isThrownBy(() -> context.get(Reacting.class).throwing(new StageTests.Special()))
-				.withMessageContaining("onLost = THROW lets the returned future fail, but cannot make one of type");
-		}
+		assertThatIllegalStateException().isThrownBy(() -> this.service.interrupting(stage))
+			.withMessageContaining("Open.interrupting(Object): onLost = INTERRUPT interrupts the thread that runs"
+					+ " the method, but a method that returns java.util.concurrent.CompletableFuture goes on elsewhere");
+		assertThat(this.events).containsExactly("acquire");
+		stage.complete("done");
+		assertThat(this.events).containsExactly("acquire", "release");
+		assertThatIllegalStateException().isThrownBy(() -> this.service.throwing(new StageTests.Special()))
+			.withMessageContaining("onLost = THROW lets the returned future fail, but cannot make one of type");
 	}
 
 	@DistributedLock(key = "'data'")
@@ -299,61 +283,29 @@ class OutlivingResultTests {
 
 	}
 
-	static class PageOfFutures extends Declared<Page<CompletableFuture<String>>> {
+	interface Declared {
 
-	}
+		Callable<String> work();
 
-	abstract static class Declared<R> {
+		Supplier<String> lazy();
 
-		@DistributedLock
-		public R run() {
-			throw new UnsupportedOperationException();
-		}
+		IntStream numbers();
 
-	}
+		Iterator<String> cursor();
 
-	static class Work extends Declared<Callable<String>> {
+		Optional<CompletableFuture<String>> maybeFuture();
 
-	}
+		List<? extends CompletionStage<String>> futures();
 
-	static class Lazy extends Declared<Supplier<String>> {
+		CompletableFuture<?>[] futureArray();
 
-	}
+		Map<String, FutureTask<String>> futuresByName();
 
-	static class Numbers extends Declared<IntStream> {
+		Page<CompletableFuture<String>> pageOfFutures();
 
-	}
+		CompletableFuture<Stream<String>> streamLater();
 
-	static class Cursor extends Declared<Iterator<String>> {
-
-	}
-
-	static class MaybeFuture extends Declared<Optional<CompletableFuture<String>>> {
-
-	}
-
-	static class Futures extends Declared<List<? extends CompletionStage<String>>> {
-
-	}
-
-	static class FutureArray extends Declared<CompletableFuture<?>[]> {
-
-	}
-
-	static class FuturesByName extends Declared<Map<String, FutureTask<String>>> {
-
-	}
-
-	static class StreamLater extends Declared<CompletableFuture<Stream<String>>> {
-
-	}
-
-	static class Bound {
-
-		@DistributedLock
-		public <T extends Supplier<String>> T run() {
-			throw new UnsupportedOperationException();
-		}
+		<T extends Supplier<String>> T bound();
 
 	}
 
@@ -407,10 +359,6 @@ class OutlivingResultTests {
 		public Iterable<Path> path(Iterable<Path> result) {
 			return result;
 		}
-
-	}
-
-	static class Reacting {
 
 		@DistributedLock(onLost = OnLost.INTERRUPT)
 		public Object interrupting(Object result) {

@@ -14,7 +14,6 @@ import io.github.distributedlock.OnLost;
 import io.github.distributedlock.ReleaseOn;
 import io.github.distributedlock.annotation.DistributedLock;
 import io.github.distributedlock.annotation.IfBusy;
-import io.github.distributedlock.fixtures.Patience;
 import org.junit.jupiter.api.Test;
 import reactor.core.publisher.ConnectableFlux;
 import reactor.core.publisher.Flux;
@@ -25,10 +24,9 @@ import reactor.test.publisher.TestPublisher;
 import static org.assertj.core.api.Assertions.assertThat;
 
 /**
- * What an annotation says of busy and lost locks, for a result that is subscribed to, and
- * which of them are refused.
+ * The attributes for busy and lost locks, on methods whose result is subscribed to.
  */
-class ReactiveAttributesTests extends AdvisedFixture<ReactiveAttributesTests.Service> {
+class ReactiveAttributesTests extends ReactiveFixture<ReactiveAttributesTests.Service> {
 
 	ReactiveAttributesTests() {
 		super(Service.class);
@@ -37,22 +35,17 @@ class ReactiveAttributesTests extends AdvisedFixture<ReactiveAttributesTests.Ser
 	@Test
 	void busyLockIsAFailure() {
 		this.lock.busy = true;
-		StepVerifier.create(this.service.mono(() -> body("value")))
-			.expectError(LockNotAcquiredException.class)
-			.verify(Patience.PATIENCE);
+		StepVerifier.create(this.service.mono(() -> body("value"))).verifyError(LockNotAcquiredException.class);
 		assertThat(this.events).containsExactly("busy");
 	}
 
 	@Test
 	void skippedCallIsEmpty() {
 		this.lock.busy = true;
-		StepVerifier.create(this.service.skipped(() -> body("value"))).expectComplete().verify(Patience.PATIENCE);
+		StepVerifier.create(this.service.skipped(() -> body("value"))).verifyComplete();
 		assertThat(this.events).containsExactly("busy");
 		this.lock.busy = false;
-		StepVerifier.create(this.service.skipped(() -> body("value")))
-			.expectNext("value")
-			.expectComplete()
-			.verify(Patience.PATIENCE);
+		StepVerifier.create(this.service.skipped(() -> body("value"))).expectNext("value").verifyComplete();
 	}
 
 	@Test
@@ -60,13 +53,11 @@ class ReactiveAttributesTests extends AdvisedFixture<ReactiveAttributesTests.Ser
 		this.lock.busy = true;
 		StepVerifier.create(this.service.withFallback("x"))
 			.expectNext("fallback of x: LockNotAcquiredException")
-			.expectComplete()
-			.verify(Patience.PATIENCE);
+			.verifyComplete();
 		this.lock.failure = LockBackendException.of("down").build();
 		StepVerifier.create(this.service.withFallback("y"))
 			.expectNext("fallback of y: LockBackendException")
-			.expectComplete()
-			.verify(Patience.PATIENCE);
+			.verifyComplete();
 		assertThat(this.events).containsExactly("busy");
 	}
 
@@ -75,21 +66,15 @@ class ReactiveAttributesTests extends AdvisedFixture<ReactiveAttributesTests.Ser
 		this.lock.busy = true;
 		StepVerifier.create(this.service.manyWithFallback("x"))
 			.expectNext("fallback of x", "LockNotAcquiredException")
-			.expectComplete()
-			.verify(Patience.PATIENCE);
+			.verifyComplete();
 		this.lock.busy = false;
-		StepVerifier.create(this.service.manyWithFallback("x"))
-			.expectNext("x")
-			.expectComplete()
-			.verify(Patience.PATIENCE);
+		StepVerifier.create(this.service.manyWithFallback("x")).expectNext("x").verifyComplete();
 		assertThat(this.events).containsExactly("busy", "acquire", "release");
 	}
 
 	@Test
 	void fallbackIsNotCalledForAFailureOfTheMethod() {
-		StepVerifier.create(this.service.withFallback(null))
-			.expectErrorMessage("no argument")
-			.verify(Patience.PATIENCE);
+		StepVerifier.create(this.service.withFallback(null)).verifyErrorMessage("no argument");
 	}
 
 	@Test
@@ -98,20 +83,17 @@ class ReactiveAttributesTests extends AdvisedFixture<ReactiveAttributesTests.Ser
 		StepVerifier.create(this.service.throwing(source::mono))
 			.then(this.lock::lose)
 			.then(() -> source.emit("value"))
-			.expectError(LockLostException.class)
-			.verify(Patience.PATIENCE);
+			.verifyError(LockLostException.class);
 		assertThat(this.events).containsExactly("acquire", "lost", "release");
 	}
 
 	/**
-	 * As a handle of the application's own may.
+	 * An application's own handle may throw.
 	 */
 	@Test
 	void handleThatDoesNotTellWhetherItWasLostIsClosed() {
 		this.lock.failureOnCheck = new UnsupportedOperationException("no");
-		StepVerifier.create(this.service.throwing(() -> body("value")))
-			.expectErrorMessage("no")
-			.verify(Patience.PATIENCE);
+		StepVerifier.create(this.service.throwing(() -> body("value"))).verifyErrorMessage("no");
 		assertThat(this.events).containsExactly("acquire", "body", "release");
 	}
 
@@ -121,34 +103,10 @@ class ReactiveAttributesTests extends AdvisedFixture<ReactiveAttributesTests.Ser
 		StepVerifier.create(this.service.throwing(source::mono))
 			.then(this.lock::lose)
 			.then(() -> source.error(new IllegalStateException("no")))
-			.expectErrorSatisfies((thrown) -> {
+			.verifyErrorSatisfies((thrown) -> {
 				assertThat(thrown).hasMessage("no");
 				assertThat(thrown.getSuppressed()).singleElement().isInstanceOf(LockLostException.class);
-			})
-			.verify(Patience.PATIENCE);
-	}
-
-	@Test
-	void lossThatIsOnlyReported() {
-		TestPublisher<String> source = TestPublisher.create();
-		StepVerifier.create(this.service.mono(source::mono))
-			.then(this.lock::lose)
-			.then(() -> source.emit("value"))
-			.expectNext("value")
-			.expectComplete()
-			.verify(Patience.PATIENCE);
-	}
-
-	@Test
-	void lossEndsTheSubscriptionToAValue() {
-		TestPublisher<String> source = TestPublisher.create();
-		StepVerifier.create(this.service.interruptingMono(source::mono))
-			.expectSubscription()
-			.then(this.lock::lose)
-			.expectError(LockLostException.class)
-			.verify(Patience.PATIENCE);
-		source.assertCancelled();
-		assertThat(this.events).containsExactly("acquire", "lost", "release");
+			});
 	}
 
 	@Test
@@ -158,22 +116,21 @@ class ReactiveAttributesTests extends AdvisedFixture<ReactiveAttributesTests.Ser
 			.then(() -> source.next("a"))
 			.expectNext("a")
 			.then(this.lock::lose)
-			.expectError(LockLostException.class)
-			.verify(Patience.PATIENCE);
+			.verifyError(LockLostException.class);
 		source.assertCancelled();
 		assertThat(this.events).containsExactly("acquire", "lost", "release");
 	}
 
 	@Test
 	void attributesAsForOtherMethods() {
-		StepVerifier.create(this.service.special()).expectNext(1L).expectComplete().verify(Patience.PATIENCE);
+		StepVerifier.create(this.service.special()).expectNext(1L).verifyComplete();
 		LockRequest request = this.lock.request();
 		assertThat(request.keys()).containsExactly("a", "b");
 		assertThat(request.mode()).isEqualTo(LockMode.SHARED);
 		assertThat(request.minHoldTime()).isEqualTo(Duration.ofSeconds(1));
 		assertThat(request.releaseOn()).isEqualTo(ReleaseOn.EXPIRY);
 		assertThat(request.awaitedOnStop()).isTrue();
-		StepVerifier.create(this.service.numbered()).expectNext(1L).expectComplete().verify(Patience.PATIENCE);
+		StepVerifier.create(this.service.numbered()).expectNext(1L).verifyComplete();
 		assertThat(this.lock.request().fair()).isTrue();
 		assertThat(this.lock.request().fenced()).isTrue();
 	}
@@ -192,14 +149,12 @@ class ReactiveAttributesTests extends AdvisedFixture<ReactiveAttributesTests.Ser
 	void futureThatOnlyTheElementTells() {
 		try (AdvisorContext context = AdvisorContext.of(Open.class)) {
 			StepVerifier.create(context.get(Open.class).mono(new CompletableFuture<>()))
-				.expectErrorSatisfies((failure) -> assertThat(failure).hasMessageContaining(
-						"Open.mono(Object): the method has returned a future (java.util.concurrent.CompletableFuture)"))
-				.verify(Patience.PATIENCE);
+				.verifyErrorSatisfies((failure) -> assertThat(failure).hasMessageContaining(
+						"Open.mono(Object): the method has returned a future (java.util.concurrent.CompletableFuture)"));
 			StepVerifier.create(context.get(Open.class).flux("x", new CompletableFuture<>()))
 				.expectNext("x")
-				.expectErrorSatisfies((failure) -> assertThat(failure)
-					.hasMessageContaining("the method has returned a future (java.util.concurrent.CompletableFuture)"))
-				.verify(Patience.PATIENCE);
+				.verifyErrorSatisfies((failure) -> assertThat(failure)
+					.hasMessageContaining("the method has returned a future (java.util.concurrent.CompletableFuture)"));
 			assertThat(context.lock().events).containsExactly("acquire", "release", "acquire", "release");
 		}
 	}
@@ -207,17 +162,10 @@ class ReactiveAttributesTests extends AdvisedFixture<ReactiveAttributesTests.Ser
 	@Test
 	void typeThatIsNoOtherIsRefused() {
 		AdvisorContext.refusal(Processor.class)
-			.hasMessageContaining(
-					"run(): the method returns a reactive stream (" + ConnectableFlux.class.getName() + ")")
-			.hasMessageContaining("(let the result be the stream itself, declared as Mono, Flux or Publisher, or as the"
-					+ " basic type of its library, or lock in code)");
-	}
-
-	private Mono<String> body(String value) {
-		return Mono.fromSupplier(() -> {
-			this.events.add("body");
-			return value;
-		});
+			.hasMessageContainingAll(
+					"run(): the method returns a reactive stream (" + ConnectableFlux.class.getName() + ")",
+					"(let the result be the stream itself, declared as Mono, Flux or Publisher, or as the"
+							+ " basic type of its library, or lock in code)");
 	}
 
 	static class Nested {
@@ -261,16 +209,11 @@ class ReactiveAttributesTests extends AdvisedFixture<ReactiveAttributesTests.Ser
 
 	}
 
-	static class Service {
+	static class Service extends ReactiveFixture.Service {
 
 		@DistributedLock(key = "'k'", fair = true, fenced = true)
 		public Mono<Long> numbered() {
 			return Mono.just(1L);
-		}
-
-		@DistributedLock(key = "'k'")
-		public Mono<String> mono(Supplier<Mono<String>> body) {
-			return body.get();
 		}
 
 		@DistributedLock(key = "'k'", ifBusy = IfBusy.SKIP)
@@ -294,11 +237,6 @@ class ReactiveAttributesTests extends AdvisedFixture<ReactiveAttributesTests.Ser
 
 		@DistributedLock(key = "'k'", onLost = OnLost.INTERRUPT)
 		public Flux<String> interrupting(Supplier<Flux<String>> body) {
-			return body.get();
-		}
-
-		@DistributedLock(key = "'k'", onLost = OnLost.INTERRUPT)
-		public Mono<String> interruptingMono(Supplier<Mono<String>> body) {
 			return body.get();
 		}
 

@@ -4,9 +4,7 @@ import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.atomic.AtomicReference;
-import java.util.function.Supplier;
 
-import io.github.distributedlock.annotation.DistributedLock;
 import io.github.distributedlock.fixtures.Patience;
 import org.junit.jupiter.api.Test;
 import reactor.core.Disposable;
@@ -22,7 +20,7 @@ import static org.awaitility.Awaitility.await;
 /**
  * A subscription that is cancelled, at whatever moment, leaves no lock behind.
  */
-class ReactiveCancellationTests extends AdvisedFixture<ReactiveCancellationTests.Service> {
+class ReactiveCancellationTests extends ReactiveFixture<ReactiveFixture.Service> {
 
 	ReactiveCancellationTests() {
 		super(Service.class);
@@ -42,8 +40,7 @@ class ReactiveCancellationTests extends AdvisedFixture<ReactiveCancellationTests
 	void enoughElements() {
 		StepVerifier.create(this.service.flux(() -> Flux.just("a", "b", "c")).take(2))
 			.expectNext("a", "b")
-			.expectComplete()
-			.verify(Patience.PATIENCE);
+			.verifyComplete();
 		assertThat(this.events).containsExactly("acquire", "release");
 	}
 
@@ -57,7 +54,7 @@ class ReactiveCancellationTests extends AdvisedFixture<ReactiveCancellationTests
 	}
 
 	/**
-	 * As of a decorator that retries.
+	 * A decorator that retries returns such a request.
 	 */
 	@Test
 	void handleOfARequestThatCannotBeWithdrawnIsUndone() {
@@ -106,7 +103,7 @@ class ReactiveCancellationTests extends AdvisedFixture<ReactiveCancellationTests
 	}
 
 	/**
-	 * The method runs on a thread of its own there, and is not stopped by it.
+	 * The method runs on another thread, and a cancellation does not stop the method.
 	 */
 	@Test
 	void cancellationWhileTheMethodRunsReleasesWhenItHasReturned() {
@@ -125,7 +122,7 @@ class ReactiveCancellationTests extends AdvisedFixture<ReactiveCancellationTests
 	}
 
 	/**
-	 * Neither a value nor an error comes after it, and nobody is told of them.
+	 * After a cancellation neither a value nor an error reaches the subscriber.
 	 */
 	@Test
 	void cancellationWhileTheLockIsReleased() {
@@ -136,27 +133,6 @@ class ReactiveCancellationTests extends AdvisedFixture<ReactiveCancellationTests
 		assertThat(this.events).containsExactly("acquire", "release begins");
 		released.complete(null);
 		await().untilAsserted(() -> assertThat(discarded).containsExactly("value"));
-	}
-
-	private Mono<String> body(String value) {
-		return Mono.fromSupplier(() -> {
-			this.events.add("body");
-			return value;
-		});
-	}
-
-	static class Service {
-
-		@DistributedLock(key = "'k'")
-		public Mono<String> mono(Supplier<Mono<String>> body) {
-			return body.get();
-		}
-
-		@DistributedLock(key = "'k'")
-		public Flux<String> flux(Supplier<Flux<String>> body) {
-			return body.get();
-		}
-
 	}
 
 }

@@ -56,7 +56,7 @@ class ReactiveClientTests {
 
 	}
 
-	private static final class CancelledService extends ReactiveCancellationTests.Service {
+	private static final class CancelledService extends ReactiveFixture.Service {
 
 		private final ReactiveDistributedLock locks;
 

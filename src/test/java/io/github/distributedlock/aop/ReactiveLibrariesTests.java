@@ -82,7 +82,8 @@ class ReactiveLibrariesTests extends AdvisedFixture<ReactiveLibrariesTests.Servi
 	}
 
 	/**
-	 * It is evaluated when it is called, whatever the registry says.
+	 * A method with a future runs at the call, whatever the registry of reactive types
+	 * says.
 	 */
 	@Test
 	void futuresAreNoStreams() {

@@ -39,7 +39,7 @@ import org.springframework.context.annotation.Primary;
 import static org.assertj.core.api.Assertions.assertThat;
 
 /**
- * What a chain holds is re-entered inside of it, on whatever thread, and by nothing else.
+ * A chain re-enters the locks that the chain holds, on any thread. Nothing else does.
  */
 class ReactiveReentryTests {
 
@@ -50,7 +50,7 @@ class ReactiveReentryTests {
 	private Service service;
 
 	/**
-	 * Which service is tested: the one with annotations, unless another locks in code.
+	 * Returns the service to test: the annotated bean, unless a subclass locks in code.
 	 */
 	Service service(Service advised, LockEngine lock) {
 		return advised;
@@ -74,7 +74,7 @@ class ReactiveReentryTests {
 		verify(this.service
 			.mono(() -> Mono.delay(Duration.ofMillis(1))
 				.then(this.service.mono(() -> this.service.mono(() -> Mono.just("inside")))))
-			.subscribeOn(this.single)).expectNext("inside").expectComplete().verify(Patience.PATIENCE);
+			.subscribeOn(this.single)).expectNext("inside").verifyComplete();
 	}
 
 	@Test
@@ -85,23 +85,19 @@ class ReactiveReentryTests {
 				.contextWrite((inherited) -> Context.empty())
 				.onErrorResume(LockNotAcquiredException.class, (busy) -> Mono.just("still held")))))
 			.expectNextCount(1)
-			.expectComplete()
-			.verify(Patience.PATIENCE);
+			.verifyComplete();
 	}
 
 	@Test
 	void keysThatAreHeldInPart() {
-		verify(this.service.mono(() -> this.service.both(() -> Mono.just("both")))).expectNext("both")
-			.expectComplete()
-			.verify(Patience.PATIENCE);
+		verify(this.service.mono(() -> this.service.both(() -> Mono.just("both")))).expectNext("both").verifyComplete();
 	}
 
 	@Test
 	void sharedLockIsNotMadeExclusive() {
 		verify(this.service.shared(() -> this.service.mono(() -> Mono.just("never"))))
-			.expectErrorSatisfies((thrown) -> assertThat(thrown).isInstanceOf(LockUpgradeException.class)
-				.hasMessageContaining("but this reactive chain holds it as SHARED"))
-			.verify(Patience.PATIENCE);
+			.verifyErrorSatisfies((thrown) -> assertThat(thrown).isInstanceOf(LockUpgradeException.class)
+				.hasMessageContaining("but this reactive chain holds it as SHARED"));
 	}
 
 	/**
@@ -112,27 +108,24 @@ class ReactiveReentryTests {
 		verify(this.service.mono(() -> {
 			Mono<String> other = this.service.impatient(() -> Mono.just("let in"));
 			return Mono.fromFuture(other.toFuture());
-		}).subscribeOn(this.single)).expectError(LockNotAcquiredException.class).verify(Patience.PATIENCE);
+		}).subscribeOn(this.single)).verifyError(LockNotAcquiredException.class);
 	}
 
 	/**
-	 * It must be able to end what it has begun.
+	 * A chain must be able to end what the chain has begun.
 	 */
 	@Test
 	void chainInALockIsServedDuringAStop() {
 		verify(this.service.mono(() -> {
 			this.context.get(LockEngine.class).stop();
 			return Mono.delay(Duration.ofMillis(1)).then(this.service.both(() -> Mono.just("served")));
-		})).expectNext("served").expectComplete().verify(Patience.PATIENCE);
-		verify(this.service.mono(() -> Mono.just("served"))).expectError(LockBackendException.class)
-			.verify(Patience.PATIENCE);
+		})).expectNext("served").verifyComplete();
+		verify(this.service.mono(() -> Mono.just("served"))).verifyError(LockBackendException.class);
 	}
 
 	@Test
 	void blockingMethodReentersInTheMethodItself() {
-		verify(this.service.mono(() -> Mono.just(this.service.blocking()))).expectNext("blocking")
-			.expectComplete()
-			.verify(Patience.PATIENCE);
+		verify(this.service.mono(() -> Mono.just(this.service.blocking()))).expectNext("blocking").verifyComplete();
 	}
 
 	@Test
@@ -140,16 +133,13 @@ class ReactiveReentryTests {
 		Hooks.enableAutomaticContextPropagation();
 		verify(this.service.mono(() -> Mono.just("x")
 			.publishOn(this.single)
-			.map((value) -> LockHandle.current().orElseThrow().keys().toString()))).expectNext("[k]")
-			.expectComplete()
-			.verify(Patience.PATIENCE);
+			.map((value) -> LockHandle.current().orElseThrow().keys().toString()))).expectNext("[k]").verifyComplete();
 		verify(Mono.fromCallable(() -> LockHandle.current().isPresent()).subscribeOn(this.single)).expectNext(false)
-			.expectComplete()
-			.verify(Patience.PATIENCE);
+			.verifyComplete();
 	}
 
 	/**
-	 * As a task does that gets a copy of the chain's context, and runs beside it.
+	 * A task may get a copy of the chain's context, and run beside the chain.
 	 */
 	@Test
 	void copyOfTheContextShowsTheLockAndDoesNotReenter() {
@@ -163,11 +153,11 @@ class ReactiveReentryTests {
 							.onErrorResume(LockNotAcquiredException.class, (busy) -> Mono.just("kept out"))
 							.block(Patience.PATIENCE);
 			})), "the task");
-		}))).expectNext("null, kept out").expectComplete().verify(Patience.PATIENCE);
+		}))).expectNext("null, kept out").verifyComplete();
 	}
 
 	/**
-	 * As code in an operator opens it that blocks on another chain.
+	 * Code in an operator opens such a scope to block on another chain.
 	 */
 	@Test
 	void currentLockInsideOfANestedScopeIsTheInnermost() {
@@ -178,32 +168,32 @@ class ReactiveReentryTests {
 					ContextSnapshot.Scope nested = snapshot.setThreadLocals()) {
 				return LockHandle.current().orElseThrow().keys().toString();
 			}
-		}))).expectNext("[own]").expectComplete().verify(Patience.PATIENCE);
+		}))).expectNext("[own]").verifyComplete();
 	}
 
 	/**
-	 * It runs downstream, in a chain that has not asked for the lock.
+	 * The operator runs downstream, in a chain that has not asked for the lock.
 	 */
 	@Test
 	void whatHandlesElementsDoesNotReenter() {
 		verify(this.service.flux(() -> Flux.just("a", "b"))
 			.concatMap((value) -> this.service.impatient(() -> Mono.just("let in")))
-			.then()).expectError(LockNotAcquiredException.class).verify(Patience.PATIENCE);
+			.then()).verifyError(LockNotAcquiredException.class);
 	}
 
 	/**
-	 * Also if it is asked on the thread that subscribes, at that moment: what else runs
-	 * there then may be of other chains.
+	 * Not even on the subscribing thread: other code that runs there may be of other
+	 * chains.
 	 */
 	@Test
 	void blockingMethodInAnOperatorDoesNotReenter() {
 		verify(this.service.flux(() -> Flux.just("a").map((value) -> "inside: " + this.service.tryBlocking()))
 			.map((value) -> value + ", downstream: " + this.service.tryBlocking())
-			.single()).expectNext("inside: null, downstream: null").expectComplete().verify(Patience.PATIENCE);
+			.single()).expectNext("inside: null, downstream: null").verifyComplete();
 	}
 
 	/**
-	 * Each is inside when the other one is.
+	 * Each branch waits until the other branch is inside, too.
 	 */
 	@Test
 	void branchesOfAChainReenterTogether() {
@@ -217,7 +207,7 @@ class ReactiveReentryTests {
 				return both.asMono().thenReturn("in");
 			});
 			return Mono.zip(branch, branch, String::concat);
-		})).expectNext("inin").expectComplete().verify(Patience.PATIENCE);
+		})).expectNext("inin").verifyComplete();
 	}
 
 	private static <T> StepVerifier.FirstStep<T> verify(Mono<T> result) {

@@ -23,7 +23,7 @@ import io.github.distributedlock.internal.Binding;
 import io.github.distributedlock.internal.Requests;
 
 /**
- * A lock that is free, or busy, or broken, as it is told, and writes down what happens.
+ * A lock that is free, busy or broken, as the test wants, and records what happens.
  */
 class RecordingLock implements DistributedLock {
 
@@ -42,22 +42,22 @@ class RecordingLock implements DistributedLock {
 	volatile Error errorOnRequest;
 
 	/**
-	 * What a future throws that has promised to tell of its handle.
+	 * The error of a future that has promised to tell of the handle.
 	 */
 	volatile Error thrownOnPromise;
 
 	/**
-	 * Whether a request is answered by a future that is not the request.
+	 * The answer to a request is a future that is not the request.
 	 */
 	volatile boolean dependent;
 
 	/**
-	 * When it is not null, a release in the background ends with it.
+	 * If set, a release in the background ends with this future.
 	 */
 	volatile CompletableFuture<Void> released;
 
 	/**
-	 * When it is not null, a request that blocks no thread waits for it.
+	 * If set, a request that blocks no thread waits for this future.
 	 */
 	volatile CompletableFuture<Void> turn;
 

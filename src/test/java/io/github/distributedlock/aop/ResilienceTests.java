@@ -7,7 +7,6 @@ import java.util.Map;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.function.Supplier;
 
-import io.github.distributedlock.fixtures.Patience;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
@@ -89,7 +88,7 @@ class ResilienceTests {
 	}
 
 	/**
-	 * It calls once, and subscribes again.
+	 * {@code @Retryable} calls once, and subscribes again.
 	 */
 	@Test
 	void eachAttemptTakesTheLockAndCallsTheMethod() {
@@ -99,23 +98,20 @@ class ResilienceTests {
 					() -> failures.isEmpty() ? Mono.just("value")
 							: Mono.error(new IllegalStateException(failures.remove(0)))))
 			.expectNext("value")
-			.expectComplete()
-			.verify(Patience.PATIENCE);
+			.verifyComplete();
 		assertThat(this.context.lock().events).containsExactly("acquire", "release", "acquire", "release", "acquire",
 				"release");
 	}
 
 	/**
-	 * It gives its permit back when the method returns: only the lock keeps others out.
+	 * {@code @ConcurrencyLimit} counts until the method returns: after that only the lock
+	 * keeps others out.
 	 */
 	@Test
 	void limitIsOfCallsAndNotOfSubscriptions() {
 		Disposable first = call("limited", Mono::never).subscribe();
 		assertThat(this.context.lock().events).containsExactly("acquire");
-		StepVerifier.create(call("limited", () -> Mono.just("value")))
-			.expectNext("value")
-			.expectComplete()
-			.verify(Patience.PATIENCE);
+		StepVerifier.create(call("limited", () -> Mono.just("value"))).expectNext("value").verifyComplete();
 		first.dispose();
 		assertThat(this.context.lock().events).containsExactly("acquire", "acquire", "release", "release");
 	}

@@ -9,16 +9,14 @@ import io.github.distributedlock.annotation.DistributedLock;
 import org.aopalliance.intercept.MethodInterceptor;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
-import org.junit.jupiter.params.provider.ValueSource;
+import org.junit.jupiter.params.provider.EnumSource;
 
 import org.springframework.aop.Advisor;
 import org.springframework.aop.ProxyMethodInvocation;
 import org.springframework.aop.support.DefaultPointcutAdvisor;
 import org.springframework.aop.support.NameMatchMethodPointcut;
-import org.springframework.beans.factory.config.BeanDefinition;
 import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Configuration;
-import org.springframework.context.annotation.Role;
 import org.springframework.core.Ordered;
 import org.springframework.core.annotation.AnnotationUtils;
 import org.springframework.retry.annotation.EnableRetry;
@@ -35,18 +33,18 @@ import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 class RetryOrderTests {
 
 	@ParameterizedTest
-	@ValueSource(classes = { SpringRetry.class, Resilience4j.class })
-	void oneLockForAllAttempts(Class<?> library) {
-		try (AdvisorContext context = AdvisorContext.of(library, Configured.class)) {
+	@EnumSource
+	void oneLockForAllAttempts(Library library) {
+		try (AdvisorContext context = library.start(library.order)) {
 			context.get(Service.class).attempt();
 			assertThat(context.lock().events).containsExactly("acquire", "run", "run", "release");
 		}
 	}
 
 	@ParameterizedTest
-	@ValueSource(classes = { SpringRetry.class, Resilience4j.class })
-	void busyLockIsNotTriedAgain(Class<?> library) {
-		try (AdvisorContext context = AdvisorContext.of(library, Configured.class)) {
+	@EnumSource
+	void busyLockIsNotTriedAgain(Library library) {
+		try (AdvisorContext context = library.start(library.order)) {
 			context.lock().busy = true;
 			assertThatExceptionOfType(LockNotAcquiredException.class).isThrownBy(context.get(Service.class)::attempt);
 			assertThat(context.lock().requests).hasSize(1);
@@ -54,20 +52,20 @@ class RetryOrderTests {
 	}
 
 	@ParameterizedTest
-	@ValueSource(classes = { SpringRetryFirst.class, Resilience4jFirst.class })
-	void aLockForEachAttemptWhereRetriesComeFirst(Class<?> library) {
-		try (AdvisorContext context = AdvisorContext.of(library, Configured.class)) {
+	@EnumSource
+	void lockForEachAttemptWhereRetriesComeFirst(Library library) {
+		try (AdvisorContext context = library.start(DistributedLockAdvisor.DEFAULT_ORDER - 1)) {
 			context.get(Service.class).attempt();
 			assertThat(context.lock().events).containsExactly("acquire", "run", "release", "acquire", "run", "release");
 		}
 	}
 
 	/**
-	 * Its time-out ends the future that the method has returned, and the lock with it.
+	 * The time-out ends the future that the method has returned, and the lock with it.
 	 */
 	@Test
 	void timeLimiterInsideOfTheLockReleasesIt() {
-		try (AdvisorContext context = AdvisorContext.of(TimeLimiter.class, Configured.class)) {
+		try (AdvisorContext context = start(timeOut(Ordered.LOWEST_PRECEDENCE - 2))) {
 			assertThat(context.get(Service.class).later()).isCompletedExceptionally();
 			assertThat(context.lock().events).containsExactly("acquire", "release");
 		}
@@ -75,13 +73,41 @@ class RetryOrderTests {
 
 	@Test
 	void lockIsHeldUntilTheMethodIsDoneWhereTheTimeLimiterComesFirst() {
-		try (AdvisorContext context = AdvisorContext.of(TimeLimiterFirst.class, Configured.class)) {
+		try (AdvisorContext context = start(timeOut(DistributedLockAdvisor.DEFAULT_ORDER - 1))) {
 			assertThat(context.get(Service.class).later()).isCompletedExceptionally();
 			assertThat(context.lock().events).containsExactly("acquire");
 			CompletableFuture<?> result = context.get(CompletableFuture.class);
 			result.complete(null);
 			assertThat(context.lock().events).containsExactly("acquire", "release");
 		}
+	}
+
+	private static AdvisorContext start(Advisor advice) {
+		return new AdvisorContext().advice(() -> advice).start(Configured.class);
+	}
+
+	/**
+	 * A library of retries. AspectJ is not here, which {@code @EnableRetry} and
+	 * {@code RetryAspect} need: the advice has their orders.
+	 */
+	enum Library {
+
+		SPRING_RETRY((int) AnnotationUtils.getDefaultValue(EnableRetry.class, "order")),
+
+		RESILIENCE4J(Ordered.LOWEST_PRECEDENCE - 5);
+
+		private final int order;
+
+		Library(int order) {
+			this.order = order;
+		}
+
+		AdvisorContext start(int order) {
+			RetryConfiguration configuration = new RetryConfiguration();
+			configuration.setOrder(order);
+			return RetryOrderTests.start((this == SPRING_RETRY) ? configuration : secondAttempt(order));
+		}
+
 	}
 
 	static class Service {
@@ -122,82 +148,6 @@ class RetryOrderTests {
 		@Bean
 		CompletableFuture<Void> result() {
 			return new CompletableFuture<>();
-		}
-
-	}
-
-	/**
-	 * As {@code @EnableRetry} has it, which needs AspectJ.
-	 */
-	@Configuration(proxyBeanMethods = false)
-	static class SpringRetry {
-
-		@Bean
-		@Role(BeanDefinition.ROLE_INFRASTRUCTURE)
-		static RetryConfiguration retries() {
-			RetryConfiguration configuration = new RetryConfiguration();
-			configuration.setOrder((int) AnnotationUtils.getDefaultValue(EnableRetry.class, "order"));
-			return configuration;
-		}
-
-	}
-
-	@Configuration(proxyBeanMethods = false)
-	static class SpringRetryFirst {
-
-		@Bean
-		@Role(BeanDefinition.ROLE_INFRASTRUCTURE)
-		static RetryConfiguration retries() {
-			RetryConfiguration configuration = new RetryConfiguration();
-			configuration.setOrder(DistributedLockAdvisor.DEFAULT_ORDER - 1);
-			return configuration;
-		}
-
-	}
-
-	/**
-	 * With the order of its {@code RetryAspect}, since AspectJ is not here.
-	 */
-	@Configuration(proxyBeanMethods = false)
-	static class Resilience4j {
-
-		@Bean
-		@Role(BeanDefinition.ROLE_INFRASTRUCTURE)
-		static Advisor retries() {
-			return secondAttempt(Ordered.LOWEST_PRECEDENCE - 5);
-		}
-
-	}
-
-	@Configuration(proxyBeanMethods = false)
-	static class Resilience4jFirst {
-
-		@Bean
-		@Role(BeanDefinition.ROLE_INFRASTRUCTURE)
-		static Advisor retries() {
-			return secondAttempt(DistributedLockAdvisor.DEFAULT_ORDER - 1);
-		}
-
-	}
-
-	@Configuration(proxyBeanMethods = false)
-	static class TimeLimiter {
-
-		@Bean
-		@Role(BeanDefinition.ROLE_INFRASTRUCTURE)
-		static Advisor limit() {
-			return timeOut(Ordered.LOWEST_PRECEDENCE - 2);
-		}
-
-	}
-
-	@Configuration(proxyBeanMethods = false)
-	static class TimeLimiterFirst {
-
-		@Bean
-		@Role(BeanDefinition.ROLE_INFRASTRUCTURE)
-		static Advisor limit() {
-			return timeOut(DistributedLockAdvisor.DEFAULT_ORDER - 1);
 		}
 
 	}

@@ -32,8 +32,8 @@ import org.springframework.scheduling.concurrent.ThreadPoolTaskScheduler;
 import static org.assertj.core.api.Assertions.assertThat;
 
 /**
- * A job that two applications schedule runs in one of them at a time, and the other skips
- * it without a word.
+ * A job that two applications schedule runs in one of them at a time, and the other one
+ * skips the job without a word.
  */
 class SchedulerTests {
 
@@ -61,7 +61,7 @@ class SchedulerTests {
 	}
 
 	/**
-	 * What the two applications share, and what they did.
+	 * The state that the two applications share, and the runs of their jobs.
 	 */
 	static class Plant {
 
@@ -90,7 +90,7 @@ class SchedulerTests {
 				this.faults.add("two runs overlap");
 			}
 			try {
-				// Of this run, not of one before.
+				// Only a skip during this run counts.
 				this.skipped.drainPermits();
 				if (!this.skipped.tryAcquire(Patience.PATIENCE.toSeconds(), TimeUnit.SECONDS)) {
 					this.faults.add("nobody skipped the job while it ran");
@@ -124,7 +124,7 @@ class SchedulerTests {
 	}
 
 	/**
-	 * The scheduler calls it once, and subscribes for each run.
+	 * The scheduler calls the method once, and subscribes for each run.
 	 */
 	static class ReactiveJob {
 

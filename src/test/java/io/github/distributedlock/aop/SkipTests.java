@@ -15,9 +15,12 @@ import java.util.concurrent.CompletionStage;
 import io.github.distributedlock.LockBackendException;
 import io.github.distributedlock.annotation.DistributedLock;
 import io.github.distributedlock.annotation.IfBusy;
-import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
+
+import org.springframework.util.ObjectUtils;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
@@ -25,89 +28,89 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 /**
  * Calls that are skipped when the lock is busy.
  */
-class SkipTests {
+class SkipTests extends AdvisedFixture<SkipTests.Service> {
 
-	private AdvisorContext context;
-
-	private Service service;
+	SkipTests() {
+		super(Service.class);
+	}
 
 	@BeforeEach
 	void start() {
-		this.context = AdvisorContext.of(Service.class, TextSource.class);
-		this.service = this.context.get(Service.class);
-		this.context.lock().busy = true;
-	}
-
-	@AfterEach
-	void stop() {
-		this.context.close();
+		this.lock.busy = true;
 	}
 
 	@Test
 	void busyLockSkipsTheMethodWithoutWaiting() {
 		this.service.run();
 		assertThat(this.service.calls()).isZero();
-		assertThat(this.context.lock().request().waitTime()).isNull();
-		assertThat(this.context.lock().events).containsExactly("busy");
+		assertThat(this.lock.request().waitTime()).isNull();
+		assertThat(this.lock.events).containsExactly("busy");
 	}
 
 	@Test
 	void freeLockRunsIt() {
-		this.context.lock().busy = false;
+		this.lock.busy = false;
 		assertThat(this.service.text()).isEqualTo("ran");
-		assertThat(this.context.lock().events).containsExactly("tryAcquire", "release");
+		assertThat(this.lock.events).containsExactly("tryAcquire", "release");
 	}
 
 	@Test
 	void waitTimeIsWaitedBeforeSkipping() {
 		this.service.patient();
 		assertThat(this.service.calls()).isZero();
-		assertThat(this.context.lock().request().waitTime()).isEqualTo(Duration.ofSeconds(2));
+		assertThat(this.lock.request().waitTime()).isEqualTo(Duration.ofSeconds(2));
 	}
 
 	@Test
 	void failingStoreIsNotBusy() {
-		this.context.lock().failure = LockBackendException.of("down").retryable(true).build();
-		assertThatThrownBy(this.service::run).isSameAs(this.context.lock().failure);
+		this.lock.failure = LockBackendException.of("down").retryable(true).build();
+		assertThatThrownBy(this.service::run).isSameAs(this.lock.failure);
+	}
+
+	@ParameterizedTest
+	@CsvSource(textBlock = """
+			text,        null
+			boxed,       null
+			optional,    Optional.empty
+			optionalInt, OptionalInt.empty
+			list,        []
+			set,         []
+			sortedSet,   []
+			collection,  []
+			arrayList,   []
+			iterable,    []
+			map,         {}
+			array,       {}
+			numbers,     {}
+			""")
+	void resultThatSaysNothing(String method, String result) {
+		LockDefinition definition = Definitions.of(Results.class, method, "ifBusy=SKIP", Map.of());
+		assertThat(ObjectUtils.nullSafeToString(definition.skipped().get())).isEqualTo(result);
+		if (!result.equals("null")) {
+			assertThat(definition.skipped().get()).isInstanceOf(definition.annotated().resultType());
+		}
 	}
 
 	@Test
-	void resultsThatSayNothing() {
+	void resultsThatSayNothingToTheCaller() {
 		assertThat(this.service.text()).isNull();
-		assertThat(this.service.boxed()).isNull();
-		assertThat(this.service.optional()).isEmpty();
-		assertThat(this.service.optionalInt()).isEmpty();
-		assertThat(this.service.list()).isEmpty();
-		assertThat(this.service.set()).isEmpty();
-		assertThat(this.service.sortedSet()).isEmpty();
-		assertThat(this.service.collection()).isEmpty();
-		assertThat(this.service.arrayList()).isEmpty();
-		assertThat(this.service.iterable()).isEmpty();
-		assertThat(this.service.map()).isEmpty();
-		assertThat(this.service.array()).isEmpty();
-		assertThat(this.service.numbers()).isEmpty();
 		assertThat(this.service.future()).isCompletedWithValue(null);
 		assertThat(this.service.stage().toCompletableFuture()).isCompletedWithValue(null);
-		assertThat(this.service.calls()).isZero();
-	}
-
-	@Test
-	void resultsAreNotSharedByCallers() {
+		// Each caller gets a list of its own, and may change that list.
 		this.service.list().add("changed");
 		assertThat(this.service.list()).isEmpty();
-	}
-
-	@Test
-	void resultTypeOfAGenericMethodIsTheResolvedOne() {
-		assertThat(this.context.get(TextSource.class).get()).isEmpty();
+		assertThat(this.service.calls()).isZero();
+		try (AdvisorContext generic = AdvisorContext.of(TextSource.class)) {
+			generic.lock().busy = true;
+			assertThat(generic.get(TextSource.class).get()).isEmpty();
+		}
 	}
 
 	@Test
 	void primitiveResultIsRefused() {
 		AdvisorContext.refusal(Primitive.class)
-			.hasMessageContaining("Primitive.run(): ifBusy = SKIP has no result to return")
-			.hasMessageContaining("returns int")
-			.hasMessageContaining("return an object (null then says skipped), or use a fallback");
+			.hasMessageContainingAll("Primitive.run(): ifBusy = SKIP has no result to return", "returns int",
+					"return an object (null then says skipped), or use a fallback");
 	}
 
 	static class Source<T> {
@@ -142,6 +145,36 @@ class SkipTests {
 
 	}
 
+	interface Results {
+
+		String text();
+
+		Boolean boxed();
+
+		Optional<String> optional();
+
+		OptionalInt optionalInt();
+
+		List<String> list();
+
+		Set<String> set();
+
+		SortedSet<String> sortedSet();
+
+		Collection<String> collection();
+
+		ArrayList<String> arrayList();
+
+		Iterable<String> iterable();
+
+		Map<String, String> map();
+
+		String[] array();
+
+		int[] numbers();
+
+	}
+
 	@DistributedLock(key = "'skip'", ifBusy = IfBusy.SKIP)
 	static class Service extends Counting {
 
@@ -163,52 +196,8 @@ class SkipTests {
 			return ran("ran");
 		}
 
-		public Boolean boxed() {
-			return ran(true);
-		}
-
-		public Optional<String> optional() {
-			return ran(Optional.of("ran"));
-		}
-
-		public OptionalInt optionalInt() {
-			return ran(OptionalInt.of(1));
-		}
-
 		public List<String> list() {
 			return ran(List.of("ran"));
-		}
-
-		public Set<String> set() {
-			return ran(Set.of("ran"));
-		}
-
-		public SortedSet<String> sortedSet() {
-			return ran(null);
-		}
-
-		public Collection<String> collection() {
-			return ran(List.of("ran"));
-		}
-
-		public ArrayList<String> arrayList() {
-			return ran(null);
-		}
-
-		public Iterable<String> iterable() {
-			return ran(List.of("ran"));
-		}
-
-		public Map<String, String> map() {
-			return ran(Map.of("ran", "ran"));
-		}
-
-		public String[] array() {
-			return ran(new String[] { "ran" });
-		}
-
-		public int[] numbers() {
-			return ran(new int[] { 1 });
 		}
 
 		public CompletableFuture<String> future() {

@@ -23,13 +23,14 @@ import reactor.core.publisher.Mono;
 import static org.assertj.core.api.Assertions.assertThat;
 
 /**
- * An application without Reactor, without Kotlin's bridge to it, or without what carries
- * contexts: what needs it is refused, and all else works.
+ * An application without Reactor, without Kotlin's bridge to Reactor, or without context
+ * propagation: methods that need the missing library are refused, and all else works.
  */
 class WithoutReactorTests {
 
 	/**
-	 * By what they lack. Each loads Spring for itself.
+	 * The class loaders of applications by the library that is missing. Each loads Spring
+	 * anew.
 	 */
 	private static final Map<String, URLClassLoader> applications = new HashMap<>();
 
@@ -94,7 +95,7 @@ class WithoutReactorTests {
 		}
 
 		public static String start(String service) throws Exception {
-			// Those in Kotlin are compiled after this.
+			// Services in Kotlin are compiled after this class.
 			Class<?> type = Class
 				.forName(service.contains(".") ? service : WithoutReactorTests.class.getName() + "$" + service);
 			ClassLoader before = Thread.currentThread().getContextClassLoader();

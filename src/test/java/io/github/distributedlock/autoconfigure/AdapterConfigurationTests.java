@@ -84,7 +84,7 @@ class AdapterConfigurationTests {
 	}
 
 	/**
-	 * Whether another thread gets the lock.
+	 * Returns whether another thread gets the lock.
 	 */
 	private boolean isFree(ApplicationContext context, String key) {
 		DistributedLock lock = context.getBean(DistributedLock.class);
@@ -135,7 +135,7 @@ class AdapterConfigurationTests {
 	}
 
 	/**
-	 * ShedLock finds its provider by type, and fails when it finds two.
+	 * ShedLock finds the provider by type, and fails if there are two.
 	 */
 	@Test
 	void providerOfTheUserIsTheOnlyOne() {
@@ -147,7 +147,7 @@ class AdapterConfigurationTests {
 	@Test
 	void registryOfTheUserIsTheOnlyOneOfOurs() {
 		this.contextRunner.withPropertyValues(ALL)
-			.withUserConfiguration(OwnRegistry.class)
+			.withBean("distributedLockRegistry", DistributedLockRegistry.class)
 			.run((context) -> assertThat(context.getBean(LockRegistry.class))
 				.isInstanceOf(DistributedLockRegistry.class));
 	}
@@ -185,16 +185,6 @@ class AdapterConfigurationTests {
 		@Bean
 		LockProvider own(DistributedLock lock) {
 			return new DistributedLockProvider(lock);
-		}
-
-	}
-
-	@Configuration(proxyBeanMethods = false)
-	static class OwnRegistry {
-
-		@Bean
-		DistributedLockRegistry distributedLockRegistry(DistributedLock lock) {
-			return new DistributedLockRegistry(lock);
 		}
 
 	}

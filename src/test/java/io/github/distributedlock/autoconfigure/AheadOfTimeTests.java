@@ -25,8 +25,8 @@ import org.springframework.boot.SpringApplicationAotProcessor;
 import static org.assertj.core.api.Assertions.assertThat;
 
 /**
- * What Spring Boot's plugins do with an application: it is processed ahead of time, what
- * comes of that is compiled, and run with {@code spring.aot.enabled=true}.
+ * An application is processed ahead of time, as Spring Boot's plugins do. The generated
+ * sources are compiled, and run with {@code spring.aot.enabled=true}.
  */
 class AheadOfTimeTests {
 

@@ -24,8 +24,8 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 
 /**
- * Tests for the hints that an application is given for its annotations when it is
- * processed ahead of time.
+ * Tests for the hints that annotations add to an application that is processed ahead of
+ * time.
  */
 class AnnotationHintsTests {
 
@@ -93,7 +93,7 @@ class AnnotationHintsTests {
 	}
 
 	/**
-	 * What a bean inherits.
+	 * The superclass of a bean.
 	 */
 	static class Desk {
 
@@ -108,7 +108,7 @@ class AnnotationHintsTests {
 	}
 
 	/**
-	 * A bean with an annotated method that it inherits.
+	 * A bean that inherits an annotated method.
 	 */
 	static class Orders extends Desk {
 
@@ -127,7 +127,7 @@ class AnnotationHintsTests {
 	}
 
 	/**
-	 * What carries the annotation of a bean.
+	 * The interface that carries the annotation of a bean.
 	 */
 	interface Counter {
 

@@ -7,7 +7,6 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.Executor;
 import java.util.concurrent.TimeUnit;
-import java.util.stream.Stream;
 
 import io.github.distributedlock.LockDefinitionException;
 import io.github.distributedlock.LockEvent;
@@ -19,7 +18,6 @@ import io.github.distributedlock.fixtures.Patience;
 import org.aopalliance.intercept.MethodInterceptor;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
-import org.junit.jupiter.params.provider.MethodSource;
 import org.junit.jupiter.params.provider.ValueSource;
 import reactor.core.publisher.Mono;
 
@@ -68,41 +66,31 @@ class AsyncPlacementTests {
 		}
 	}
 
-	static Stream<Class<?>> inside() {
-		return Stream.of(AsyncFirst.class, CustomAsyncFirst.class, AdvisorInside.class);
-	}
-
 	@ParameterizedTest
-	@MethodSource("inside")
+	@ValueSource(classes = { AsyncFirst.class, CustomAsyncFirst.class, AdvisorInside.class })
 	void asyncInsideOfTheLock(Class<?> configuration) {
-		this.contexts.withUserConfiguration(configuration)
-			.withBean(AsyncMethod.class)
-			.run((context) -> assertThat(context).getFailure()
-				.rootCause()
-				.isInstanceOf(LockDefinitionException.class)
-				.hasMessage("@DistributedLock on " + AsyncMethod.class.getName()
-						+ ".run(): the method is handed to another"
+		Contexts.refuses(this.contexts.withUserConfiguration(configuration).withBean(AsyncMethod.class),
+				LockDefinitionException.class,
+				"@DistributedLock on " + AsyncMethod.class.getName() + ".run(): the method is handed to another"
 						+ " thread by advice inside of its lock (AnnotationAsyncExecutionInterceptor), which would run"
 						+ " it unlocked (give @EnableAsync no order of its own, so that it is outside of the lock, or"
-						+ " call the locked method of another bean in the asynchronous one)"));
-	}
-
-	@Test
-	void asyncInsideOfTheLockBetweenInterfaceProxies() {
-		this.contexts.withUserConfiguration(AsyncFirst.class)
-			.withPropertyValues("spring.aop.proxy-target-class=false")
-			.withBean(Contract.class, Implementation::new)
-			.run((context) -> assertThat(context).getFailure()
-				.rootCause()
-				.isInstanceOf(LockDefinitionException.class)
-				.hasMessageContaining("is handed to another thread by advice inside of its lock"));
+						+ " call the locked method of another bean in the asynchronous one)");
+		this.contexts.withUserConfiguration(configuration).withBean(Plain.class).run((context) -> {
+			assertThat(context).hasNotFailed();
+			assertThat(context.getBean(Plain.class).locked()).as("not asynchronous").containsExactly("plain");
+		});
 	}
 
 	/**
-	 * As repositories and HTTP clients are.
+	 * Repositories and HTTP clients are made like this.
 	 */
 	@Test
-	void asyncInsideOfTheLockOfAProxyThatAFactoryMakes() {
+	void asyncInsideOfTheLockOfAnInterfaceProxy() {
+		Contexts.refuses(
+				this.contexts.withUserConfiguration(AsyncFirst.class)
+					.withPropertyValues("spring.aop.proxy-target-class=false")
+					.withBean(Contract.class, Implementation::new),
+				LockDefinitionException.class, "is handed to another thread by advice inside of its lock");
 		this.contexts.withUserConfiguration(AsyncFirst.class)
 			.withBean(ContractFactory.class)
 			.run((context) -> assertThatException().isThrownBy(() -> context.getBean(Contract.class))
@@ -117,14 +105,12 @@ class AsyncPlacementTests {
 
 	@Test
 	void proxyThatHidesTheAnnotationOfTheClass() {
-		this.contexts.withUserConfiguration(AsyncFirst.class)
-			.withPropertyValues("spring.aop.proxy-target-class=false")
-			.withBean("work", UnlockedContract.class, LockedImplementation::new)
-			.run((context) -> assertThat(context).getFailure()
-				.rootCause()
-				.isInstanceOf(LockDefinitionException.class)
-				.hasMessageContaining("Bean 'work' (" + LockedImplementation.class.getName() + ")")
-				.hasMessageContaining("@EnableAsync"));
+		Contexts.refuses(
+				this.contexts.withUserConfiguration(AsyncFirst.class)
+					.withPropertyValues("spring.aop.proxy-target-class=false")
+					.withBean("work", UnlockedContract.class, LockedImplementation::new),
+				LockDefinitionException.class, "Bean 'work' (" + LockedImplementation.class.getName() + ")",
+				"@EnableAsync");
 	}
 
 	/**
@@ -134,37 +120,23 @@ class AsyncPlacementTests {
 	@ParameterizedTest
 	@ValueSource(classes = { AsyncMethod.class, AsyncClass.class })
 	void asyncThatIsWovenIntoTheMethod(Class<?> work) {
-		this.contexts
-			.withBean("org.springframework.scheduling.config.internalAsyncExecutionAspect", Object.class, Object::new)
-			.withBean(work)
-			.run((context) -> assertThat(context).getFailure()
-				.rootCause()
-				.isInstanceOf(LockDefinitionException.class)
-				.hasMessageContaining(
-						work.getName() + ".run(): AspectJ hands the method to another thread inside of its"
-								+ " lock (@EnableAsync with AdviceMode.ASPECTJ), which would run it unlocked"));
-	}
-
-	@ParameterizedTest
-	@ValueSource(classes = { AsyncFirst.class, CustomAsyncFirst.class, AdvisorInside.class })
-	void lockOfAMethodThatIsNotAsynchronous(Class<?> configuration) {
-		this.contexts.withUserConfiguration(configuration).withBean(Plain.class).run((context) -> {
-			assertThat(context).hasNotFailed();
-			assertThat(context.getBean(Plain.class).locked()).containsExactly("plain");
-		});
-	}
-
-	@Test
-	void asyncOutsideOfTheLock() {
-		this.contexts.withUserConfiguration(AsyncAsUsual.class).withBean(Work.class).run(this::runsEachCall);
+		Contexts.refuses(
+				this.contexts
+					.withBean("org.springframework.scheduling.config.internalAsyncExecutionAspect", Object.class,
+							Object::new)
+					.withBean(work),
+				LockDefinitionException.class,
+				work.getName() + ".run(): AspectJ hands the method to another thread inside of its"
+						+ " lock (@EnableAsync with AdviceMode.ASPECTJ), which would run it unlocked");
 	}
 
 	/**
-	 * Both proxies have the lock, and the asynchronous advice is on the inner one.
+	 * With a second auto-proxy creator both proxies have the lock, and the asynchronous
+	 * advice is on the inner one.
 	 */
 	@ParameterizedTest
-	@ValueSource(classes = { SecondCreator.class, FirstCreator.class })
-	void eachCallBehindTwoAutoProxyCreators(Class<?> configuration) {
+	@ValueSource(classes = { AsyncAsUsual.class, SecondCreator.class, FirstCreator.class })
+	void asyncOutsideOfTheLock(Class<?> configuration) {
 		this.contexts.withUserConfiguration(configuration).withBean(Work.class).run(this::runsEachCall);
 	}
 
@@ -349,7 +321,7 @@ class AsyncPlacementTests {
 		@Bean
 		static DefaultAdvisorAutoProxyCreator second() {
 			DefaultAdvisorAutoProxyCreator creator = new DefaultAdvisorAutoProxyCreator();
-			// On Spring 6 its proxy of a proxy would be of the interfaces of proxies.
+			// On Spring 6 the proxy of a proxy would have only the interfaces of proxies.
 			creator.setProxyTargetClass(true);
 			return creator;
 		}

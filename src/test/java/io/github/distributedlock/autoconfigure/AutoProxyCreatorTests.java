@@ -2,7 +2,7 @@ package io.github.distributedlock.autoconfigure;
 
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
-import org.junit.jupiter.params.provider.ValueSource;
+import org.junit.jupiter.params.provider.CsvSource;
 
 import org.springframework.aop.support.AopUtils;
 import org.springframework.boot.autoconfigure.AutoConfigurations;
@@ -18,21 +18,13 @@ class AutoProxyCreatorTests {
 	private final ApplicationContextRunner contextRunner = Contexts.inMemory().withBean(Greeter.class);
 
 	@ParameterizedTest
-	@ValueSource(strings = { "true", "false" })
-	void makesClassProxiesWhateverAopAutoSays(String auto) {
-		this.contextRunner.withPropertyValues("spring.aop.auto=" + auto).run((context) -> {
-			assertThat(context.getBean(Greeter.class).heldKeys()).containsExactly("greeting");
-			assertThat(AopUtils.isCglibProxy(context.getBean(Greeting.class))).isTrue();
-		});
-	}
-
-	@ParameterizedTest
-	@ValueSource(strings = { "true", "false" })
-	void makesInterfaceProxiesWhateverAopAutoSays(String auto) {
-		this.contextRunner.withPropertyValues("spring.aop.auto=" + auto, "spring.aop.proxy-target-class=false")
+	@CsvSource({ "true, true", "true, false", "false, true", "false, false" })
+	void makesProxiesWhateverAopAutoSays(boolean auto, boolean classProxies) {
+		this.contextRunner
+			.withPropertyValues("spring.aop.auto=" + auto, "spring.aop.proxy-target-class=" + classProxies)
 			.run((context) -> {
 				assertThat(context.getBean(Greeting.class).heldKeys()).containsExactly("greeting");
-				assertThat(AopUtils.isJdkDynamicProxy(context.getBean(Greeting.class))).isTrue();
+				assertThat(AopUtils.isCglibProxy(context.getBean(Greeting.class))).isEqualTo(classProxies);
 			});
 	}
 

@@ -97,7 +97,7 @@ class CheckpointTests {
 	}
 
 	/**
-	 * So that each kind of connection is there.
+	 * Waits for a busy lock, so that each kind of connection is opened.
 	 * @return the instance that got the lock
 	 */
 	private static String waitsForALock(DistributedLock lock) {

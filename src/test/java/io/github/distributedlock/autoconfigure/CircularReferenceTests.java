@@ -2,13 +2,11 @@ package io.github.distributedlock.autoconfigure;
 
 import java.util.List;
 import java.util.concurrent.CopyOnWriteArrayList;
-import java.util.stream.Stream;
 
 import io.github.distributedlock.LockDefinitionException;
 import io.github.distributedlock.annotation.DistributedLock;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
-import org.junit.jupiter.params.provider.MethodSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
 import org.springframework.beans.factory.annotation.Autowired;
@@ -16,8 +14,6 @@ import org.springframework.beans.factory.config.BeanPostProcessor;
 import org.springframework.boot.test.context.runner.ApplicationContextRunner;
 import org.springframework.context.ApplicationListener;
 import org.springframework.context.annotation.Bean;
-import org.springframework.context.annotation.Configuration;
-import org.springframework.context.annotation.Import;
 import org.springframework.context.annotation.Lazy;
 import org.springframework.context.event.ContextRefreshedEvent;
 import org.springframework.scheduling.annotation.EnableScheduling;
@@ -34,33 +30,22 @@ class CircularReferenceTests {
 
 	private final ApplicationContextRunner contexts = Contexts.inMemory().withAllowCircularReferences(true);
 
-	static Stream<Class<?>> circles() {
-		return Stream.of(Circle.class, SelfInjected.class, Job.class, Listener.class);
-	}
-
 	@ParameterizedTest
-	@MethodSource("circles")
+	@ValueSource(classes = { SelfInjected.class, Job.class, Listener.class })
 	void beanInACircle(Class<?> circle) {
-		this.contexts.withUserConfiguration(circle)
-			.run((context) -> assertThat(context).getFailure()
-				.rootCause()
-				.isInstanceOf(LockDefinitionException.class)
-				.hasMessageStartingWith("Bean '")
-				.hasMessageContaining(") has methods with @DistributedLock, but it is part of a circle"));
+		Contexts.refuses(this.contexts.withUserConfiguration(circle), LockDefinitionException.class, "Bean '",
+				") has methods with @DistributedLock, but it is part of a circle");
 	}
 
 	@Test
 	void refusalNamesTheBeanTheCircleAndTheRemedy() {
-		this.contexts.withBean("left", Circle.Left.class)
-			.withBean("right", Circle.Right.class)
-			.run((context) -> assertThat(context).getFailure()
-				.rootCause()
-				.hasMessage("Bean 'left' (" + Circle.Left.class.getName()
-						+ ") has methods with @DistributedLock, but it"
+		Contexts.refuses(this.contexts.withBean("left", Circle.Left.class).withBean("right", Circle.Right.class),
+				Throwable.class,
+				"Bean 'left' (" + Circle.Left.class.getName() + ") has methods with @DistributedLock, but it"
 						+ " is part of a circle among the beans that are being created ('left', 'right'). Spring hands"
 						+ " a bean of a circle to its scheduler, to listener containers and to other post-processors"
 						+ " without the proxy, and the methods would run unlocked (write @Lazy where a bean of the circle is"
-						+ " injected, also into itself, or move the methods to a bean outside of the circle)"));
+						+ " injected, also into itself, or move the methods to a bean outside of the circle)");
 	}
 
 	/**
@@ -87,39 +72,42 @@ class CircularReferenceTests {
 
 	@Test
 	void productOfAFactoryInACircle() {
-		this.contexts.withUserConfiguration(Product.class)
-			.run((context) -> assertThat(context).getFailure()
-				.rootCause()
-				.hasMessageStartingWith("Bean 'greeting' (" + Greeter.class.getName() + ")"));
+		Contexts.refuses(this.contexts.withBean("greeting", GreetingFactory.class).withBean("guest", Guest.class),
+				Throwable.class, "Bean 'greeting' (" + Greeter.class.getName() + ")");
 	}
 
 	@Test
 	void lazyBeanInACircleIsRefusedWhenItIsCreated() {
-		this.contexts.withUserConfiguration(LazyCircle.class).run((context) -> {
-			assertThat(context).hasNotFailed();
-			assertThatException().isThrownBy(() -> context.getBean(Circle.Left.class))
-				.havingRootCause()
-				.isInstanceOf(LockDefinitionException.class);
-		});
+		this.contexts.withBean(Circle.Left.class, Circle.Left::new, (definition) -> definition.setLazyInit(true))
+			.withBean(Circle.Right.class, Circle.Right::new, (definition) -> definition.setLazyInit(true))
+			.run((context) -> {
+				assertThat(context).hasNotFailed();
+				assertThatException().isThrownBy(() -> context.getBean(Circle.Left.class))
+					.havingRootCause()
+					.isInstanceOf(LockDefinitionException.class);
+			});
 	}
 
-	@ParameterizedTest
-	@ValueSource(classes = { Mended.class, MendedSelf.class })
-	void circleThatLazyMends(Class<?> mended) {
-		this.contexts.withUserConfiguration(mended)
-			.run((context) -> assertThat(context.getBean(Greeting.class).heldKeys()).containsExactly("greeting"));
+	@Test
+	void circleThatLazyMends() {
+		for (ApplicationContextRunner mended : List.of(
+				this.contexts.withBean(Mended.Left.class).withBean(Mended.Right.class),
+				this.contexts.withBean(MendedSelf.class))) {
+			mended.run((context) -> assertThat(context.getBean(Greeting.class).heldKeys()).containsExactly("greeting"));
+		}
 	}
 
 	@Test
 	void circleOfBeansWithoutLocks() {
-		this.contexts.withUserConfiguration(Unannotated.class).withBean(Greeter.class).run((context) -> {
-			assertThat(context).hasNotFailed();
-			assertThat(context.getBean(Greeter.class).heldKeys()).containsExactly("greeting");
-		});
+		this.contexts.withBean(Unannotated.Left.class)
+			.withBean(Unannotated.Right.class)
+			.withBean(Greeter.class)
+			.run((context) -> {
+				assertThat(context).hasNotFailed();
+				assertThat(context.getBean(Greeter.class).heldKeys()).containsExactly("greeting");
+			});
 	}
 
-	@Configuration(proxyBeanMethods = false)
-	@Import({ Circle.Left.class, Circle.Right.class })
 	static class Circle {
 
 		static class Left {
@@ -142,23 +130,6 @@ class CircularReferenceTests {
 
 	}
 
-	@Configuration(proxyBeanMethods = false)
-	static class LazyCircle {
-
-		@Bean
-		@Lazy
-		Circle.Left left() {
-			return new Circle.Left();
-		}
-
-		@Bean
-		@Lazy
-		Circle.Right right() {
-			return new Circle.Right();
-		}
-
-	}
-
 	static class SelfInjected {
 
 		@Autowired
@@ -171,7 +142,7 @@ class CircularReferenceTests {
 	}
 
 	/**
-	 * The scheduler calls the bean that it was handed.
+	 * The scheduler calls the bean that the scheduler was handed.
 	 */
 	@EnableScheduling
 	static class Job {
@@ -187,7 +158,7 @@ class CircularReferenceTests {
 	}
 
 	/**
-	 * The multicaster has the bean that it was handed.
+	 * The multicaster calls the bean that the multicaster was handed.
 	 */
 	static class Listener implements ApplicationListener<ContextRefreshedEvent> {
 
@@ -197,24 +168,6 @@ class CircularReferenceTests {
 		@Override
 		@DistributedLock
 		public void onApplicationEvent(ContextRefreshedEvent event) {
-		}
-
-	}
-
-	/**
-	 * Spring does not give the product of a factory in a circle to any post-processor.
-	 */
-	@Configuration(proxyBeanMethods = false)
-	static class Product {
-
-		@Bean
-		static GreetingFactory greeting() {
-			return new GreetingFactory();
-		}
-
-		@Bean
-		static Guest guest() {
-			return new Guest();
 		}
 
 	}
@@ -233,8 +186,6 @@ class CircularReferenceTests {
 
 	}
 
-	@Configuration(proxyBeanMethods = false)
-	@Import({ Mended.Left.class, Mended.Right.class })
 	static class Mended {
 
 		static class Left extends Greeter {
@@ -262,8 +213,6 @@ class CircularReferenceTests {
 
 	}
 
-	@Configuration(proxyBeanMethods = false)
-	@Import({ Unannotated.Left.class, Unannotated.Right.class })
 	static class Unannotated {
 
 		static class Left {

@@ -2,6 +2,8 @@ package io.github.distributedlock.autoconfigure;
 
 import java.util.stream.Stream;
 
+import io.github.distributedlock.LockException;
+
 import org.springframework.boot.autoconfigure.AutoConfigurations;
 import org.springframework.boot.autoconfigure.aop.AopAutoConfiguration;
 import org.springframework.boot.test.context.runner.ApplicationContextRunner;
@@ -9,6 +11,8 @@ import org.springframework.boot.test.util.TestPropertyValues;
 import org.springframework.context.ConfigurableApplicationContext;
 import org.springframework.context.annotation.AnnotationConfigApplicationContext;
 import org.springframework.util.ClassUtils;
+
+import static org.assertj.core.api.Assertions.assertThat;
 
 /**
  * Applications to test in.
@@ -27,9 +31,10 @@ public final class Contexts {
 	}
 
 	/**
-	 * The same, for all tests of a class, which is to close it.
-	 * @param port of Redis
-	 * @param components of the application
+	 * Starts an application on Redis for all tests of a class. The class closes the
+	 * application.
+	 * @param port the port of Redis
+	 * @param components the components of the application
 	 */
 	public static ConfigurableApplicationContext started(int port, Class<?>... components) {
 		AnnotationConfigApplicationContext context = new AnnotationConfigApplicationContext();
@@ -56,11 +61,19 @@ public final class Contexts {
 	}
 
 	/**
-	 * With locks in a database in memory, unless its URL says otherwise.
+	 * With locks in a database in memory, unless the URL says otherwise.
 	 */
 	static ApplicationContextRunner inDatabase() {
 		return withoutRedis().withConfiguration(AutoConfigurations.of(sqlAutoConfigurations()))
 			.withPropertyValues("distributed-lock.backend=jdbc");
+	}
+
+	/**
+	 * Asserts that an application does not start, and which words say why.
+	 */
+	static void refuses(ApplicationContextRunner application, Class<? extends Throwable> type, String... words) {
+		application.run((context) -> assertThat(LockException.causes(context.getStartupFailure()))
+			.anySatisfy((cause) -> assertThat(cause).isInstanceOf(type).hasMessageContainingAll(words)));
 	}
 
 	/**
@@ -80,7 +93,7 @@ public final class Contexts {
 	}
 
 	/**
-	 * What tells Spring Boot where Redis is.
+	 * The type that tells Spring Boot where Redis is.
 	 */
 	static Class<?> redisConnectionDetails() {
 		return present("org.springframework.boot.data.redis.autoconfigure.DataRedisConnectionDetails",
@@ -117,7 +130,7 @@ public final class Contexts {
 	}
 
 	/**
-	 * The one that is there: on each line of Spring Boot it has another name.
+	 * Returns the class that is there: each line of Spring Boot has another name.
 	 */
 	private static Class<?> present(String... names) {
 		return Stream.of(names)

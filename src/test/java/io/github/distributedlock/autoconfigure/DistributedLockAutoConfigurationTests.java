@@ -17,6 +17,7 @@ import io.github.distributedlock.fixtures.NoDatabase;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.ExtendWith;
 import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
 import org.springframework.aop.support.AopUtils;
@@ -24,14 +25,11 @@ import org.springframework.beans.factory.BeanFactory;
 import org.springframework.beans.factory.ObjectProvider;
 import org.springframework.beans.factory.config.ConfigurableListableBeanFactory;
 import org.springframework.boot.autoconfigure.AutoConfiguration;
-import org.springframework.boot.autoconfigure.EnableAutoConfiguration;
-import org.springframework.boot.context.annotation.ImportCandidates;
 import org.springframework.boot.test.context.runner.ApplicationContextRunner;
 import org.springframework.boot.test.system.CapturedOutput;
 import org.springframework.boot.test.system.OutputCaptureExtension;
 import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Configuration;
-import org.springframework.context.annotation.Import;
 import org.springframework.core.annotation.Order;
 import org.springframework.core.env.Environment;
 import org.springframework.data.redis.connection.RedisConnectionFactory;
@@ -48,12 +46,6 @@ class DistributedLockAutoConfigurationTests {
 	private final ApplicationContextRunner inMemory = Contexts.inMemory();
 
 	@Test
-	void isFoundBySpringBoot() {
-		assertThat(ImportCandidates.load(AutoConfiguration.class, getClass().getClassLoader()))
-			.contains(DistributedLockAutoConfiguration.class.getName());
-	}
-
-	@Test
 	void keepsLocksInRedisByDefault() {
 		Contexts.withRedis().run((context) -> {
 			assertThat(context).hasSingleBean(RedisLockBackend.class);
@@ -64,7 +56,7 @@ class DistributedLockAutoConfigurationTests {
 
 	@Test
 	void comesAfterRedisAlthoughItsPackageSortsBefore() {
-		new ApplicationContextRunner().withUserConfiguration(Everything.class).run((context) -> {
+		new ApplicationContextRunner().withUserConfiguration(NoDatabase.class).run((context) -> {
 			List<String> names = Arrays.asList(context.getBeanDefinitionNames());
 			assertThat(names).contains("redisConnectionFactory", "distributedLockBackend");
 			assertThat(names.indexOf("distributedLockBackend")).isGreaterThan(names.indexOf("redisConnectionFactory"));
@@ -135,12 +127,6 @@ class DistributedLockAutoConfigurationTests {
 			.run((context) -> assertThat(context).hasSingleBean(LockEngine.class));
 	}
 
-	@Test
-	void locksAnnotatedMethods() {
-		this.inMemory.withBean(Greeter.class)
-			.run((context) -> assertThat(context.getBean(Greeter.class).heldKeys()).containsExactly("greeting"));
-	}
-
 	@ParameterizedTest
 	@ValueSource(strings = { "false", "no", "off", "0", "FALSE" })
 	void everyWayToSayNoIsTold(String no, CapturedOutput output) {
@@ -160,19 +146,9 @@ class DistributedLockAutoConfigurationTests {
 
 	@Test
 	void whatIsNeitherYesNorNoStopsTheStart() {
-		this.inMemory.withPropertyValues("distributed-lock.enabled=ture")
-			.run((context) -> assertThat(context).hasFailed()
-				.getFailure()
-				.rootCause()
-				.hasMessageContaining("Invalid boolean value 'ture'"));
+		Contexts.refuses(this.inMemory.withPropertyValues("distributed-lock.enabled=ture"), Throwable.class,
+				"Invalid boolean value 'ture'");
 		this.inMemory.withPropertyValues("distributed-lock.enabled=").run((context) -> assertThat(context).hasFailed());
-	}
-
-	@Test
-	void whenEnabledDoesNotSaySo(CapturedOutput output) {
-		this.inMemory.withPropertyValues("distributed-lock.enabled=true")
-			.run((context) -> assertThat(context).hasSingleBean(DistributedLock.class));
-		assertThat(output).doesNotContain("Distributed locks are off");
 	}
 
 	@Test
@@ -184,22 +160,23 @@ class DistributedLockAutoConfigurationTests {
 		});
 	}
 
-	@Test
-	void namesTheApplicationInOwnerTokens() {
-		this.inMemory.withPropertyValues("spring.application.name=flash-sale").run((context) -> {
+	@ParameterizedTest
+	@CsvSource({ "flash-sale, flash-sale@", "'', app@" })
+	void namesTheApplicationInOwnerTokens(String name, String owner) {
+		this.inMemory.withPropertyValues("spring.application.name=" + name).run((context) -> {
 			try (LockHandle handle = context.getBean(DistributedLock.class).acquire("key")) {
-				assertThat(handle.owner()).startsWith("flash-sale@");
+				assertThat(handle.owner()).startsWith(owner);
 			}
 		});
 	}
 
 	@Test
-	void doesWithoutANameOfTheApplication() {
-		this.inMemory.withPropertyValues("spring.application.name=").run((context) -> {
-			try (LockHandle handle = context.getBean(DistributedLock.class).acquire("key")) {
-				assertThat(handle.owner()).startsWith("app@");
-			}
-		});
+	void comesAfterTheRegistriesOfEitherSpringBoot() {
+		assertThat(DistributedLockAutoConfiguration.class.getAnnotation(AutoConfiguration.class).afterName()).contains(
+				"org.springframework.boot.actuate.autoconfigure.metrics.CompositeMeterRegistryAutoConfiguration",
+				"org.springframework.boot.micrometer.metrics.autoconfigure.CompositeMeterRegistryAutoConfiguration",
+				"org.springframework.boot.actuate.autoconfigure.observation.ObservationAutoConfiguration",
+				"org.springframework.boot.micrometer.observation.autoconfigure.ObservationAutoConfiguration");
 	}
 
 	@Test
@@ -231,13 +208,6 @@ class DistributedLockAutoConfigurationTests {
 			.stream()
 			.filter((thread) -> thread.getName().matches("distributed-lock-[a-z]+-\\d+"))
 			.toList();
-	}
-
-	@Configuration(proxyBeanMethods = false)
-	@EnableAutoConfiguration
-	@Import(NoDatabase.class)
-	static class Everything {
-
 	}
 
 	static class SecondBean {

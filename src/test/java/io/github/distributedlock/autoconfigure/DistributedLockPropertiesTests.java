@@ -1,12 +1,6 @@
 package io.github.distributedlock.autoconfigure;
 
-import java.io.IOException;
-import java.io.InputStream;
-import java.net.URL;
-import java.nio.charset.StandardCharsets;
 import java.time.Duration;
-import java.util.Enumeration;
-import java.util.List;
 import java.util.Map;
 import java.util.Set;
 
@@ -30,14 +24,10 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
-import org.springframework.boot.autoconfigure.EnableAutoConfiguration;
 import org.springframework.boot.context.properties.bind.Binder;
 import org.springframework.boot.context.properties.bind.UnboundConfigurationPropertiesException;
-import org.springframework.boot.json.JsonParserFactory;
 import org.springframework.boot.test.system.CapturedOutput;
 import org.springframework.boot.test.system.OutputCaptureExtension;
-import org.springframework.context.annotation.Configuration;
-import org.springframework.context.annotation.Import;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
@@ -49,8 +39,6 @@ import static org.awaitility.Awaitility.await;
  */
 @ExtendWith(OutputCaptureExtension.class)
 class DistributedLockPropertiesTests {
-
-	private static final String ENDPOINT = "management.endpoint.distributedlocks.";
 
 	@Test
 	void haveDefaults() {
@@ -135,12 +123,8 @@ class DistributedLockPropertiesTests {
 	@ValueSource(strings = { "distributed-lock.wait-timeout=1s", "distributed-lock.prefix=shop",
 			"distributed-lock.redis.prefx=shop" })
 	void propertyThatDoesNotExistStopsTheStart(String property) {
-		Contexts.inMemory()
-			.withPropertyValues(property)
-			.run((context) -> assertThat(context).getFailure()
-				.rootCause()
-				.isInstanceOf(UnboundConfigurationPropertiesException.class)
-				.hasMessageContaining(property.split("=")[0]));
+		Contexts.refuses(Contexts.inMemory().withPropertyValues(property),
+				UnboundConfigurationPropertiesException.class, property.split("=")[0]);
 	}
 
 	@Test
@@ -166,8 +150,8 @@ class DistributedLockPropertiesTests {
 	void warnHeldAfterWarnsWithTheStack(CapturedOutput output) {
 		Contexts.inMemory().withPropertyValues("distributed-lock.warn-held-after=20ms").run((context) -> {
 			try (LockHandle handle = context.getBean(DistributedLock.class).acquire(LockRequest.of("slow"))) {
-				await().untilAsserted(() -> assertThat(output).contains("Lock [slow] has been held for")
-					.contains("warnHeldAfterWarnsWithTheStack"));
+				await().untilAsserted(() -> assertThat(output).contains("Lock [slow] has been held for",
+						"warnHeldAfterWarnsWithTheStack"));
 			}
 		});
 	}
@@ -209,7 +193,7 @@ class DistributedLockPropertiesTests {
 					""")
 	void areRefusedWithNameValueAndRemedy(String name, String value, String bound, String remedy,
 			CapturedOutput output) {
-		assertThat(FailedStart.report(output, OnRedis.class, "distributed-lock." + name + "=" + value))
+		assertThat(FailedStart.report(output, NoDatabase.class, "distributed-lock." + name + "=" + value))
 			.contains("'distributed-lock." + name + "'")
 			.contains("Invalid value '" + value + "'")
 			.contains(remedy);
@@ -218,11 +202,10 @@ class DistributedLockPropertiesTests {
 	@ParameterizedTest
 	@CsvSource({ "0", "-1s", "1s", "2s" })
 	void anAckTimeoutIsShorterThanTheCommandTimeout(String timeout, CapturedOutput output) {
-		assertThat(FailedStart.report(output, OnRedis.class, "distributed-lock.redis.replicas-to-ack=1",
+		assertThat(FailedStart.report(output, NoDatabase.class, "distributed-lock.redis.replicas-to-ack=1",
 				"distributed-lock.redis.replica-ack-timeout=" + timeout))
-			.contains("'distributed-lock.redis.replica-ack-timeout'")
-			.contains("Invalid value '" + timeout + "'")
-			.contains("at least 1 ms and shorter than the command timeout, which is 1 s");
+			.contains("'distributed-lock.redis.replica-ack-timeout'", "Invalid value '" + timeout + "'",
+					"at least 1 ms and shorter than the command timeout, which is 1 s");
 	}
 
 	@Test
@@ -248,23 +231,19 @@ class DistributedLockPropertiesTests {
 
 	@Test
 	void replicasOfAClusterCannotBeAsked(CapturedOutput output) {
-		assertThat(FailedStart.report(output, OnRedis.class, "distributed-lock.redis.replicas-to-ack=1",
+		assertThat(FailedStart.report(output, NoDatabase.class, "distributed-lock.redis.replicas-to-ack=1",
 				"spring.data.redis.cluster.nodes=localhost:1"))
-			.contains("'distributed-lock.redis.replicas-to-ack'")
-			.contains("Invalid value '1'")
-			.contains("in a cluster")
-			.contains("use 0");
+			.contains("'distributed-lock.redis.replicas-to-ack'", "Invalid value '1'", "in a cluster", "use 0");
 	}
 
 	@ParameterizedTest
 	@ValueSource(strings = { "transaction", "best-effort" })
 	void atomicityThatAClusterCannotHaveIsRefused(String atomicity, CapturedOutput output) {
-		assertThat(FailedStart.report(output, OnRedis.class, "distributed-lock.redis.atomicity=" + atomicity,
+		assertThat(FailedStart.report(output, NoDatabase.class, "distributed-lock.redis.atomicity=" + atomicity,
 				"spring.data.redis.cluster.nodes=localhost:1"))
-			.contains("'distributed-lock.redis.atomicity'")
-			.contains("Invalid value '" + atomicity + "'")
-			.contains("In a cluster distributed-lock.redis.atomicity=" + atomicity
-					+ " is not possible: use auto, lua, native");
+			.contains("'distributed-lock.redis.atomicity'", "Invalid value '" + atomicity + "'",
+					"In a cluster distributed-lock.redis.atomicity=" + atomicity
+							+ " is not possible: use auto, lua, native");
 	}
 
 	@ParameterizedTest
@@ -272,71 +251,10 @@ class DistributedLockPropertiesTests {
 			"watchdog-timeout, soon, java.time.Duration", "order, first, Integer", "redis.signals, telegraph, PUBSUB",
 			"wait-time, 9999999999999999d, java.time.Duration" })
 	void areRefusedIfTheyCannotBeRead(String name, String value, String expected, CapturedOutput output) {
-		assertThat(FailedStart.report(output, OnRedis.class, "distributed-lock." + name + "=" + value))
+		assertThat(FailedStart.report(output, NoDatabase.class, "distributed-lock." + name + "=" + value))
 			.contains("distributed-lock." + name)
 			.contains(value)
 			.contains(expected);
-	}
-
-	@Test
-	void allHaveATypeAndADescriptionInTheMetadata() throws IOException {
-		List<Map<String, Object>> properties = metadata();
-		assertThat(properties).extracting((property) -> property.get("name"))
-			.containsExactlyInAnyOrder("distributed-lock.enabled", "distributed-lock.backend",
-					"distributed-lock.wait-time", "distributed-lock.watchdog-timeout",
-					"distributed-lock.poll-interval.min", "distributed-lock.poll-interval.max",
-					"distributed-lock.local-slice", "distributed-lock.keep-time", "distributed-lock.max-key-bytes",
-					"distributed-lock.warn-held-after", "distributed-lock.order", "distributed-lock.redis.prefix",
-					"distributed-lock.redis.command-timeout", "distributed-lock.redis.replicas-to-ack",
-					"distributed-lock.redis.replica-ack-timeout", "distributed-lock.redis.atomicity",
-					"distributed-lock.redis.signals", "distributed-lock.redis.connection-factory",
-					"distributed-lock.jdbc.data-source", "distributed-lock.jdbc.table",
-					"distributed-lock.jdbc.initialize-schema", "distributed-lock.jdbc.command-timeout",
-					"distributed-lock.jdbc.pool-size", "distributed-lock.jdbc.notifications", "distributed-lock.stores",
-					"distributed-lock.adapters.jdk", "distributed-lock.adapters.shedlock",
-					"distributed-lock.adapters.spring-integration", ENDPOINT + "access",
-					ENDPOINT + "cache.time-to-live", ENDPOINT + "show-values", ENDPOINT + "roles");
-		assertThat(properties).allSatisfy((property) -> {
-			assertThat((String) property.get("description")).isNotBlank().endsWith(".");
-			assertThat((String) property.get("type")).matches("[\\w.$<>,]+");
-		});
-	}
-
-	@Test
-	void haveTheirDefaultsInTheMetadata() throws IOException {
-		assertThat(metadata()).filteredOn((property) -> !property.containsKey("defaultValue"))
-			.extracting((property) -> property.get("name"))
-			.containsExactlyInAnyOrder("distributed-lock.backend", "distributed-lock.warn-held-after",
-					"distributed-lock.redis.connection-factory", "distributed-lock.jdbc.data-source",
-					"distributed-lock.stores", ENDPOINT + "roles");
-		assertThat(metadata()).filteredOn((property) -> property.get("name").equals("distributed-lock.order"))
-			.extracting((property) -> ((Number) property.get("defaultValue")).intValue())
-			.containsExactly(Integer.MAX_VALUE - 1000);
-	}
-
-	@SuppressWarnings("unchecked")
-	private static List<Map<String, Object>> metadata() throws IOException {
-		Enumeration<URL> files = DistributedLockProperties.class.getClassLoader()
-			.getResources("META-INF/spring-configuration-metadata.json");
-		while (files.hasMoreElements()) {
-			try (InputStream file = files.nextElement().openStream()) {
-				String text = new String(file.readAllBytes(), StandardCharsets.UTF_8);
-				if (text.contains(DistributedLockProperties.class.getName())) {
-					List<Map<String, Object>> all = (List<Map<String, Object>>) JsonParserFactory.getJsonParser()
-						.parseMap(text)
-						.get("properties");
-					return all.stream().filter((property) -> !property.containsKey("deprecation")).toList();
-				}
-			}
-		}
-		throw new AssertionError("No metadata of " + DistributedLockProperties.class);
-	}
-
-	@Configuration(proxyBeanMethods = false)
-	@EnableAutoConfiguration
-	@Import(NoDatabase.class)
-	static class OnRedis {
-
 	}
 
 }

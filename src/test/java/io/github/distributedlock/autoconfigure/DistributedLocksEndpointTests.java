@@ -38,6 +38,7 @@ import org.awaitility.Awaitility;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.ValueSource;
 import redis.clients.jedis.Jedis;
 
@@ -58,6 +59,7 @@ import org.springframework.util.ClassUtils;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 import static org.assertj.core.api.Assertions.assertThatIllegalStateException;
+import static org.assertj.core.api.Assertions.entry;
 
 /**
  * Tests for {@link EndpointConfiguration} and its endpoint, over HTTP.
@@ -73,8 +75,9 @@ class DistributedLocksEndpointTests {
 	private static final String KEY = "orders/50%:Ärger & Co?";
 
 	/**
-	 * The applications by what they consist of: tests that want the same share one. All
-	 * stay until the last test: the first that ends takes Reactor's threads with it.
+	 * The applications by their sources and properties: tests that want the same share
+	 * one. All stay until the last test: the first application that ends also ends
+	 * Reactor's threads.
 	 */
 	private static final Map<List<?>, ConfigurableApplicationContext> APPLICATIONS = new HashMap<>();
 
@@ -97,17 +100,11 @@ class DistributedLocksEndpointTests {
 	}
 
 	@ParameterizedTest
-	@ValueSource(strings = { "endpoints.access.default", "endpoints.access.max-permitted",
-			"endpoint.distributedlocks.access" })
-	void followsTheAccessToEndpoints(String property) throws Exception {
-		start(EXPOSED, "management." + property + "=none");
-		assertThat(get("/distributedlocks").statusCode()).isEqualTo(404);
-	}
-
-	@Test
-	void needsNoMoreThanToRead() throws Exception {
-		start(EXPOSED, "management.endpoints.access.max-permitted=read-only");
-		assertThat(get("/distributedlocks").statusCode()).isEqualTo(200);
+	@CsvSource({ "endpoints.access.default=none, 404", "endpoints.access.max-permitted=none, 404",
+			"endpoint.distributedlocks.access=none, 404", "endpoints.access.max-permitted=read-only, 200" })
+	void followsTheAccessToEndpoints(String property, int status) throws Exception {
+		start(EXPOSED, "management." + property);
+		assertThat(get("/distributedlocks").statusCode()).isEqualTo(status);
 	}
 
 	@Test
@@ -117,6 +114,7 @@ class DistributedLocksEndpointTests {
 		for (String method : List.of("POST", "DELETE", "PUT")) {
 			assertThat(send(method, path("a", "b#1:1")).statusCode()).as(method).isEqualTo(405);
 		}
+		assertThat(get("/distributedlocks?key=%20").statusCode()).as("a blank key").isEqualTo(400);
 	}
 
 	/** Spring Boot takes the properties of its older lines for unrestricted access. */
@@ -134,7 +132,7 @@ class DistributedLocksEndpointTests {
 	void releasesByForceWhatTheNamedOwnerHas() throws Exception {
 		start(EXPOSED, UNRESTRICTED, SHOWN);
 		LockHandle handle = engine().acquire(KEY);
-		String shown = first(json(get("/distributedlocks?key=" + encoded(KEY))), "holders").get("owner").toString();
+		String shown = first(status(), "holders").get("owner").toString();
 		assertThat(json(send("DELETE", path(KEY, shown)))).containsEntry("released", true);
 		assertThatExceptionOfType(LockLostException.class).isThrownBy(handle::checkHeld)
 			.satisfies((ex) -> assertThat(ex.reason()).isEqualTo(LockEvent.Lost.Reason.FORCED_RELEASE))
@@ -198,11 +196,8 @@ class DistributedLocksEndpointTests {
 			HttpResponse<String> response = get("/distributedlocks");
 			assertThat(response.body()).doesNotContain("orders", handle.owner(), Thread.currentThread().getName());
 			Map<String, Object> hold = first(json(response), "holds");
-			assertThat(hold).containsEntry("key", "******")
-				.containsEntry("owner", "******")
-				.containsEntry("thread", "******")
-				.containsEntry("name", "sale")
-				.containsEntry("mode", "EXCLUSIVE");
+			assertThat(hold).contains(entry("key", "******"), entry("owner", "******"), entry("thread", "******"),
+					entry("name", "sale"), entry("mode", "EXCLUSIVE"));
 			response = get("/distributedlocks?key=" + encoded(KEY));
 			assertThat(response.body()).doesNotContain(handle.owner());
 			assertThat(first(json(response), "holders")).containsEntry("owner", "******")
@@ -216,11 +211,10 @@ class DistributedLocksEndpointTests {
 		start(EXPOSED, SHOWN);
 		Instant before = Instant.now().minusSeconds(1);
 		try (LockHandle handle = engine().acquire(LockRequest.of(KEY).name("sale").fenced(true))) {
-			Map<String, Object> locks = json(get("/distributedlocks"));
+			Map<String, Object> locks = locks();
 			Map<String, Object> hold = first(locks, "holds");
-			assertThat(hold).containsEntry("key", KEY)
-				.containsEntry("owner", handle.owner())
-				.containsEntry("thread", Thread.currentThread().getName());
+			assertThat(hold).contains(entry("key", KEY), entry("owner", handle.owner()),
+					entry("thread", Thread.currentThread().getName()));
 			assertThat(Duration.parse(hold.get("held").toString())).isBetween(Duration.ZERO, Duration.ofMinutes(1));
 			assertThat(number(hold, "renewals")).isZero();
 			assertThat(number(hold, "fencingToken")).isEqualTo(handle.fencingToken().getAsLong());
@@ -234,7 +228,7 @@ class DistributedLocksEndpointTests {
 				.containsEntry("queues", List.of())
 				.containsEntry("store", Map.of("details", Map.of("type", "memory"), "notifies", true));
 		}
-		assertThat(json(get("/distributedlocks"))).containsEntry("holds", List.of());
+		assertThat(locks()).containsEntry("holds", List.of());
 	}
 
 	@Test
@@ -256,19 +250,26 @@ class DistributedLocksEndpointTests {
 		}
 	}
 
+	private Map<String, Object> locks() throws Exception {
+		return json(get("/distributedlocks"));
+	}
+
+	private Map<String, Object> status() throws Exception {
+		return json(get("/distributedlocks?key=" + encoded(KEY)));
+	}
+
 	@SuppressWarnings("unchecked")
 	private Map<String, Object> store() throws Exception {
-		return (Map<String, Object>) json(get("/distributedlocks")).get("store");
+		return (Map<String, Object>) locks().get("store");
 	}
 
 	@Test
 	void asksTheStoreAboutAKey() throws Exception {
 		start(EXPOSED, SHOWN);
-		String path = "/distributedlocks?key=" + encoded(KEY);
-		assertThat(json(get(path)))
+		assertThat(status())
 			.isEqualTo(Map.of("key", KEY, "free", true, "heldHere", false, "holders", List.of(), "waiters", List.of()));
 		try (LockHandle handle = engine().acquire(KEY)) {
-			Map<String, Object> status = json(get(path));
+			Map<String, Object> status = status();
 			assertThat(status).containsEntry("free", false).containsEntry("heldHere", true);
 			assertThat(first(status, "holders")).containsEntry("owner", handle.owner())
 				.containsEntry("mode", "EXCLUSIVE");
@@ -280,10 +281,8 @@ class DistributedLocksEndpointTests {
 		start(EXPOSED);
 		LockHandle handle = engine().acquire(KEY);
 		CompletableFuture<LockHandle> waiting = waiting();
-		assertThat(first(json(get("/distributedlocks")), "queues")).containsEntry("key", "******");
-		assertThat(first(json(get("/distributedlocks?key=" + encoded(KEY))), "waiters"))
-			.containsEntry("instance", "******")
-			.containsEntry("ticket", "******");
+		assertThat(first(locks(), "queues")).containsEntry("key", "******");
+		assertThat(first(status(), "waiters")).containsEntry("instance", "******").containsEntry("ticket", "******");
 		handle.close();
 		assertThat(waiting).succeedsWithin(Patience.PATIENCE).satisfies(LockHandle::close);
 	}
@@ -302,13 +301,13 @@ class DistributedLocksEndpointTests {
 		start(EXPOSED, SHOWN);
 		LockHandle handle = engine().acquire(KEY);
 		CompletableFuture<LockHandle> waiting = waiting();
-		Map<String, Object> locks = json(get("/distributedlocks"));
+		Map<String, Object> locks = locks();
 		assertThat(number(locks, "requestsWaiting")).isOne();
 		Map<String, Object> queue = first(locks, "queues");
 		assertThat(queue).containsEntry("key", KEY);
 		assertThat(number(queue, "length")).isOne();
 		assertThat(Duration.parse(queue.get("longestWait").toString())).isBetween(Duration.ZERO, Duration.ofMinutes(1));
-		Map<String, Object> waiter = first(json(get("/distributedlocks?key=" + encoded(KEY))), "waiters");
+		Map<String, Object> waiter = first(status(), "waiters");
 		assertThat(handle.owner()).startsWith(waiter.get("instance").toString());
 		assertThat(waiter.get("ticket").toString()).startsWith(waiter.get("instance").toString());
 		assertThat(waiter).containsEntry("mode", "EXCLUSIVE");
@@ -320,15 +319,14 @@ class DistributedLocksEndpointTests {
 	void saysWhatHasAPermitAndHowManyThereAre() throws Exception {
 		start(EXPOSED);
 		try (LockHandle handle = engine().acquire(LockRequest.of(KEY).permits(3))) {
-			Map<String, Object> hold = first(json(get("/distributedlocks")), "holds");
+			Map<String, Object> hold = first(locks(), "holds");
 			assertThat(number(hold, "permits")).isEqualTo(3);
-			Map<String, Object> holder = first(json(get("/distributedlocks?key=" + encoded(KEY))), "holders");
+			Map<String, Object> holder = first(status(), "holders");
 			assertThat(holder).containsEntry("permit", true);
 		}
 		try (LockHandle handle = engine().acquire(KEY)) {
-			assertThat(number(first(json(get("/distributedlocks")), "holds"), "permits")).isOne();
-			assertThat(first(json(get("/distributedlocks?key=" + encoded(KEY))), "holders")).containsEntry("permit",
-					false);
+			assertThat(number(first(locks(), "holds"), "permits")).isOne();
+			assertThat(first(status(), "holders")).containsEntry("permit", false);
 		}
 	}
 
@@ -342,42 +340,19 @@ class DistributedLocksEndpointTests {
 			.noneMatch((type) -> type.getName().contains("Health"));
 	}
 
-	@Test
-	void refusesAKeyThatCannotBe() throws Exception {
-		start(EXPOSED);
-		assertThat(get("/distributedlocks?key=%20").statusCode()).isEqualTo(400);
-	}
-
-	@Test
-	void letsTheApplicationHideMore() throws Exception {
-		start(List.of(Hiding.class), EXPOSED, SHOWN);
-		try (LockHandle handle = engine().acquire(KEY)) {
-			assertThat(first(json(get("/distributedlocks")), "holds")).containsEntry("key", "******")
-				.containsEntry("owner", handle.owner());
-		}
-	}
-
 	/**
-	 * A usual bean of an application, which hides what ends in "key".
+	 * The usual bean of an application hides what ends in "key", and means credentials.
 	 */
 	@Test
-	void doesNotTakeAKeyForACredential() throws Exception {
+	void letsTheApplicationHideMoreButTakesNoKeyForACredential() throws Exception {
+		start(List.of(Hiding.class), EXPOSED, SHOWN);
+		try (LockHandle handle = engine().acquire(KEY)) {
+			assertThat(first(locks(), "holds")).containsEntry("key", "******").containsEntry("owner", handle.owner());
+		}
 		start(List.of(HidingCredentials.class), EXPOSED, SHOWN);
 		try (LockHandle handle = engine().acquire(KEY)) {
-			assertThat(first(json(get("/distributedlocks")), "holds")).containsEntry("key", KEY);
+			assertThat(first(locks(), "holds")).containsEntry("key", KEY);
 		}
-	}
-
-	@Test
-	void looksWhoAsks() {
-		assertThat(webExtension(Show.WHEN_AUTHORIZED, "ops").locks(SecurityContext.NONE, null).getBody()).asString()
-			.doesNotContain("orders");
-		assertThat(webExtension(Show.WHEN_AUTHORIZED, "ops").locks(asker("guest"), null).getBody()).asString()
-			.doesNotContain("orders");
-		assertThat(webExtension(Show.WHEN_AUTHORIZED, "ops").locks(asker("ops"), null).getBody()).asString()
-			.contains("orders");
-		assertThat(webExtension(Show.NEVER, "ops").locks(asker("ops"), null).getBody()).asString()
-			.doesNotContain("orders");
 	}
 
 	@Test
@@ -390,38 +365,25 @@ class DistributedLocksEndpointTests {
 			assertThat(extension.locks(asker("guest"), null).getBody()).asString().doesNotContain("orders");
 			assertThat(extension.locks(asker("ops"), null).getBody()).asString().contains("orders");
 		}
-	}
-
-	@Test
-	void saysThatTheStoreHasFailed() {
-		var response = webExtension(Show.ALWAYS, "ops").locks(SecurityContext.NONE, "k");
-		assertThat(response.getStatus()).isEqualTo(503);
-		assertThat(response.getBody()).asString().contains("Redis is down");
+		assertThat(webExtension(Show.NEVER, "ops").locks(asker("ops"), null).getBody()).asString()
+			.doesNotContain("orders");
 	}
 
 	/**
-	 * It names the key and the server, and maybe a user.
+	 * The message of the store names the key and the server, and maybe a user. JMX tells
+	 * the message of an exception.
 	 */
 	@Test
-	void hidesWhatTheStoreSaidWhenItFailed() {
-		var response = webExtension(Show.NEVER, "ops").locks(SecurityContext.NONE, "k");
+	void saysThatTheStoreHasFailedAndHidesWhatTheStoreSaid() {
+		var response = webExtension(Show.ALWAYS, "ops").locks(SecurityContext.NONE, "k");
+		assertThat(response.getStatus()).isEqualTo(503);
+		assertThat(response.getBody()).asString().contains("Redis is down");
+		response = webExtension(Show.NEVER, "ops").locks(SecurityContext.NONE, "k");
 		assertThat(response.getStatus()).isEqualTo(503);
 		assertThat(response.getBody()).asString().doesNotContain("Redis is down").contains("******");
-	}
-
-	/** As over JMX, which tells the message of an exception. */
-	@Test
-	void hidesThatByItself() {
 		assertThatIllegalStateException().isThrownBy(() -> endpoint(Show.NEVER).locks("k"))
 			.withMessage("The store has failed: ******")
 			.withNoCause();
-	}
-
-	@Test
-	void isThereIfItIsExposed() {
-		Contexts.inMemory()
-			.withPropertyValues(EXPOSED)
-			.run((context) -> assertThat(context).hasBean("distributedLocksEndpoint"));
 	}
 
 	@Test
@@ -440,13 +402,6 @@ class DistributedLocksEndpointTests {
 			.withPropertyValues(EXPOSED)
 			.run((context) -> assertThat(context).hasSingleBean(LockEngine.class)
 				.doesNotHaveBean("distributedLocksEndpoint"));
-	}
-
-	@Test
-	void isOffWithTheLocks() {
-		Contexts.inMemory()
-			.withPropertyValues(EXPOSED, "distributed-lock.enabled=false")
-			.run((context) -> assertThat(context).hasNotFailed().doesNotHaveBean("distributedLocksEndpoint"));
 	}
 
 	private static DistributedLocksWebExtension webExtension(Show show, String role) {

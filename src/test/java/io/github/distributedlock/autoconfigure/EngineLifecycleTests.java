@@ -21,7 +21,6 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.RegisterExtension;
 import org.mockito.InOrder;
 
-import org.springframework.boot.LazyInitializationBeanFactoryPostProcessor;
 import org.springframework.boot.test.context.runner.ApplicationContextRunner;
 import org.springframework.context.ConfigurableApplicationContext;
 import org.springframework.context.SmartLifecycle;
@@ -34,7 +33,6 @@ import static org.mockito.ArgumentMatchers.any;
 import static org.mockito.BDDMockito.given;
 import static org.mockito.Mockito.inOrder;
 import static org.mockito.Mockito.mock;
-import static org.mockito.Mockito.withSettings;
 
 /**
  * Tests for {@link EngineLifecycle}, and for the end of the beans.
@@ -79,15 +77,6 @@ class EngineLifecycleTests {
 			context.close();
 			assertThat(user.locked).containsExactly("start", "stop");
 		});
-	}
-
-	@Test
-	void startsEvenIfBeansAreLazy() {
-		this.contextRunner
-			.withInitializer(
-					(context) -> context.addBeanFactoryPostProcessor(new LazyInitializationBeanFactoryPostProcessor()))
-			.withPropertyValues("distributed-lock.watchdog-timeout=1ms")
-			.run((context) -> assertThat(context).hasFailed());
 	}
 
 	@Test

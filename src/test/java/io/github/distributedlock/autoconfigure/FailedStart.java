@@ -1,6 +1,7 @@
 package io.github.distributedlock.autoconfigure;
 
 import java.util.Arrays;
+import java.util.List;
 
 import org.springframework.boot.Banner;
 import org.springframework.boot.WebApplicationType;
@@ -20,18 +21,22 @@ final class FailedStart {
 	}
 
 	/**
-	 * What Spring Boot tells the user.
-	 * @param output where it tells it
+	 * Starts an application, and returns the report of the failure.
+	 * @param output the captured output
 	 * @param application the configuration
 	 * @param properties as {@code name=value}
-	 * @return the report
 	 */
 	static String report(CapturedOutput output, Class<?> application, String... properties) {
+		return report(output, List.of(application), properties);
+	}
+
+	static String report(CapturedOutput output, List<Class<?>> application, String... properties) {
 		String[] arguments = Arrays.stream(properties).map((property) -> "--" + property).toArray(String[]::new);
-		assertThatException().isThrownBy(() -> new SpringApplicationBuilder(application).web(WebApplicationType.NONE)
-			.bannerMode(Banner.Mode.OFF)
-			.run(arguments)
-			.close());
+		assertThatException().isThrownBy(
+				() -> new SpringApplicationBuilder(application.toArray(Class<?>[]::new)).web(WebApplicationType.NONE)
+					.bannerMode(Banner.Mode.OFF)
+					.run(arguments)
+					.close());
 		String all = output.getAll();
 		int start = all.lastIndexOf(REPORT);
 		return (start >= 0) ? all.substring(start) : "no report in: " + all;

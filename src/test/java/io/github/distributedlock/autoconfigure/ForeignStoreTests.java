@@ -24,7 +24,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 
 /**
- * An application chooses a store that another jar brings, by its name.
+ * An application chooses a store of another jar by name.
  */
 class ForeignStoreTests {
 
@@ -78,21 +78,16 @@ class ForeignStoreTests {
 
 	@Test
 	void unknownNameStopsTheStartAndListsThoseThereAre() {
-		this.application.withPropertyValues("distributed-lock.backend=file")
-			.run((context) -> assertThat(context).getFailure()
-				.isInstanceOf(InvalidConfigurationPropertyValueException.class)
-				.hasMessageContaining("distributed-lock.backend with value 'file'")
-				.hasMessageContaining("redis, jdbc, memory or files"));
+		Contexts.refuses(this.application.withPropertyValues("distributed-lock.backend=file"),
+				InvalidConfigurationPropertyValueException.class, "distributed-lock.backend with value 'file'",
+				"redis, jdbc, memory or files");
 	}
 
 	@Test
 	void whatTheFactoryRefusesStopsTheStart() {
-		this.application.withPropertyValues("distributed-lock.backend=files")
-			.run((context) -> assertThat(context).getFailure()
-				.rootCause()
-				.isInstanceOf(InvalidConfigurationPropertyValueException.class)
-				.hasMessageContaining("distributed-lock.stores.files with value")
-				.hasMessageContaining("set distributed-lock.stores.files.folder"));
+		Contexts.refuses(this.application.withPropertyValues("distributed-lock.backend=files"),
+				InvalidConfigurationPropertyValueException.class, "distributed-lock.stores.files with value",
+				"set distributed-lock.stores.files.folder");
 	}
 
 }

@@ -3,7 +3,7 @@ package io.github.distributedlock.autoconfigure;
 import org.springframework.beans.factory.FactoryBean;
 
 /**
- * What makes a {@link Greeter}.
+ * A factory of a {@link Greeter}.
  */
 class GreeterFactory implements FactoryBean<Greeter> {
 

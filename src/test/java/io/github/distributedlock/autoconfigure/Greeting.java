@@ -3,7 +3,7 @@ package io.github.distributedlock.autoconfigure;
 import java.util.List;
 
 /**
- * What a {@link Greeter} can be called by.
+ * The interface of a {@link Greeter}.
  */
 interface Greeting {
 

@@ -7,7 +7,6 @@ import java.sql.SQLException;
 import java.util.List;
 import java.util.Map;
 import java.util.stream.Stream;
-
 import javax.management.ObjectName;
 import javax.sql.DataSource;
 
@@ -36,7 +35,6 @@ import org.springframework.boot.autoconfigure.EnableAutoConfiguration;
 import org.springframework.boot.test.context.runner.ApplicationContextRunner;
 import org.springframework.boot.test.system.CapturedOutput;
 import org.springframework.boot.test.system.OutputCaptureExtension;
-import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Configuration;
 import org.springframework.jdbc.core.JdbcTemplate;
 import org.springframework.jdbc.datasource.AbstractDataSource;
@@ -48,12 +46,13 @@ import org.springframework.jdbc.datasource.TransactionAwareDataSourceProxy;
 import org.springframework.jdbc.datasource.lookup.AbstractRoutingDataSource;
 import org.springframework.transaction.PlatformTransactionManager;
 import org.springframework.transaction.support.TransactionTemplate;
+import org.springframework.util.StringUtils;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
 /**
- * Tests for locks in the application's database: how it is found, its table, and the
- * connections.
+ * Tests for locks in the application's database: the choice of the database, the table,
+ * and the connections.
  */
 @ExtendWith(OutputCaptureExtension.class)
 class JdbcConfigurationTests {
@@ -87,17 +86,15 @@ class JdbcConfigurationTests {
 
 	@Test
 	void aNameThatIsNoneIsRefused(CapturedOutput output) {
-		assertThat(FailedStart.report(output, InDatabase.class, "distributed-lock.backend=jdbc",
-				"distributed-lock.jdbc.table=locks; drop table x"))
-			.contains("distributed-lock.jdbc.table")
-			.contains("Invalid value 'locks; drop table x'");
+		assertThat(failure(output, "distributed-lock.jdbc.table=locks; drop table x"))
+			.contains("distributed-lock.jdbc.table", "Invalid value 'locks; drop table x'");
 	}
 
 	@ParameterizedTest
 	@ValueSource(strings = { "embedded", "never" })
 	void aTableThatIsMissingStopsTheStartWithTheStatementToRun(String mode, CapturedOutput output) {
-		assertThat(FailedStart.report(output, InDatabase.class, "distributed-lock.backend=jdbc",
-				"spring.datasource.url=" + file(), "distributed-lock.jdbc.initialize-schema=" + mode))
+		assertThat(
+				failure(output, "spring.datasource.url=" + file(), "distributed-lock.jdbc.initialize-schema=" + mode))
 			.containsIgnoringCase("create table")
 			.contains("distributed_lock");
 	}
@@ -107,19 +104,16 @@ class JdbcConfigurationTests {
 		try (Connection admin = new DriverManagerDataSource(file(), "sa", "").getConnection()) {
 			admin.createStatement().execute("create user shop password 'secret'");
 		}
-		assertThat(FailedStart.report(output, InDatabase.class, "distributed-lock.backend=jdbc",
-				"spring.datasource.url=" + file(), "spring.datasource.username=shop",
+		assertThat(failure(output, "spring.datasource.url=" + file(), "spring.datasource.username=shop",
 				"spring.datasource.password=secret", ALWAYS))
-			.contains("The table of the locks cannot be created")
-			.contains("create table if not exists distributed_lock (")
-			.contains("distributed-lock.jdbc.initialize-schema=never");
+			.contains("The table of the locks cannot be created", "create table if not exists distributed_lock (",
+					"distributed-lock.jdbc.initialize-schema=never");
 	}
 
 	@ParameterizedTest
 	@ValueSource(strings = { "embedded", "always", "never" })
 	void whatTheDatabaseSaysStopsTheStart(String mode, CapturedOutput output) {
-		assertThat(FailedStart.report(output, InDatabase.class, "distributed-lock.backend=jdbc",
-				"spring.datasource.url=" + file() + ";IFEXISTS=TRUE",
+		assertThat(failure(output, "spring.datasource.url=" + file() + ";IFEXISTS=TRUE",
 				"distributed-lock.jdbc.initialize-schema=" + mode))
 			.containsSubsequence("Description:", "No connection for locks could be had: Database \"", "\" not found",
 					"Action:", "Create the database, or correct its name in spring.datasource.url")
@@ -129,8 +123,7 @@ class JdbcConfigurationTests {
 	@Test
 	void aSchemaThatIsMissingStopsTheStartWithTheStatementToRun(CapturedOutput output) {
 		for (String mode : List.of("always", "never")) {
-			assertThat(FailedStart.report(output, InDatabase.class, "distributed-lock.backend=jdbc",
-					"spring.datasource.url=" + file(), "distributed-lock.jdbc.table=shop.locks",
+			assertThat(failure(output, "spring.datasource.url=" + file(), "distributed-lock.jdbc.table=shop.locks",
 					"distributed-lock.jdbc.initialize-schema=" + mode))
 				.containsSubsequence("Description:", "Schema \"SHOP\" not found", "Action:",
 						"create schema if not exists shop;", "create table if not exists shop.locks");
@@ -148,22 +141,17 @@ class JdbcConfigurationTests {
 
 	@Test
 	void noDatabaseIsRefused() {
-		Contexts.withoutRedis()
-			.withPropertyValues("distributed-lock.backend=jdbc")
-			.run((context) -> assertThat(context).getFailure()
-				.rootCause()
-				.isInstanceOf(LockBackendException.class)
-				.hasMessageContaining("the application has no DataSource bean")
-				.hasMessageContaining("spring.datasource.url"));
+		Contexts.refuses(Contexts.withoutRedis().withPropertyValues("distributed-lock.backend=jdbc"),
+				LockBackendException.class, "the application has no DataSource bean", "spring.datasource.url");
 	}
 
 	@Test
 	void oneOfSeveralIsNamed() {
-		ApplicationContextRunner two = Contexts.inDatabase().withUserConfiguration(Two.class);
-		two.run((context) -> assertThat(context).getFailure()
-			.rootCause()
-			.hasMessageContaining("several DataSource beans, none of them primary: left, right.")
-			.hasMessageContaining("distributed-lock.jdbc.data-source=left"));
+		ApplicationContextRunner two = Contexts.inDatabase()
+			.withBean("left", DataSource.class, () -> inMemory("left"))
+			.withBean("right", DataSource.class, () -> inMemory("right"));
+		Contexts.refuses(two, Throwable.class, "several DataSource beans, none of them primary: left, right.",
+				"distributed-lock.jdbc.data-source=left");
 		two.withPropertyValues("distributed-lock.jdbc.data-source=right").run((context) -> {
 			try (LockHandle handle = context.getBean(DistributedLock.class).acquire("k")) {
 				assertThat(owners(context.getBean("right", DataSource.class), "distributed_lock"))
@@ -174,11 +162,9 @@ class JdbcConfigurationTests {
 
 	@Test
 	void aDataSourceThatLeadsToSeveralDatabasesIsToBeNamed() {
-		ApplicationContextRunner routing = Contexts.inDatabase().withUserConfiguration(Routing.class);
-		routing.run((context) -> assertThat(context).getFailure()
-			.rootCause()
-			.hasMessageContaining("leads to several databases")
-			.hasMessageContaining("distributed-lock.jdbc.data-source"));
+		ApplicationContextRunner routing = Contexts.inDatabase()
+			.withBean("dataSource", DataSource.class, JdbcConfigurationTests::router);
+		Contexts.refuses(routing, Throwable.class, "leads to several databases", "distributed-lock.jdbc.data-source");
 		routing.withPropertyValues("distributed-lock.jdbc.data-source=dataSource", ALWAYS)
 			.run((context) -> context.getBean(DistributedLock.class).acquire("k").close());
 	}
@@ -186,16 +172,12 @@ class JdbcConfigurationTests {
 	@ParameterizedTest
 	@MethodSource("routers")
 	void aRouterBehindOtherDataSourcesIsFound(DataSource dataSource) {
-		Contexts.inDatabase()
-			.withBean("dataSource", DataSource.class, () -> dataSource)
-			.run((context) -> assertThat(context).getFailure()
-				.rootCause()
-				.hasMessageContaining("leads to several databases")
-				.hasMessageContaining("distributed-lock.jdbc.data-source"));
+		Contexts.refuses(Contexts.inDatabase().withBean("dataSource", DataSource.class, () -> dataSource),
+				Throwable.class, "leads to several databases", "distributed-lock.jdbc.data-source");
 	}
 
 	static Stream<Arguments> routers() {
-		DataSource router = new Routing().dataSource();
+		DataSource router = router();
 		DataSource baomidou = new com.baomidou.dynamic.datasource.ds.AbstractRoutingDataSource(router);
 		HikariDataSource pool = new HikariDataSource();
 		pool.setDataSource(router);
@@ -215,13 +197,14 @@ class JdbcConfigurationTests {
 
 	@Test
 	void aSingleConnectionIsRefused() {
-		Contexts.inDatabase()
-			.withBean("dataSource", DataSource.class,
-					() -> new DelegatingDataSource(new SingleConnectionDataSource("jdbc:h2:mem:single", true)))
-			.withPropertyValues("distributed-lock.jdbc.data-source=dataSource")
-			.run((context) -> assertThat(context).getFailure()
-				.rootCause()
-				.hasMessageContaining("one connection for all threads"));
+		Contexts
+			.refuses(
+					Contexts.inDatabase()
+						.withBean("dataSource", DataSource.class,
+								() -> new DelegatingDataSource(
+										new SingleConnectionDataSource("jdbc:h2:mem:single", true)))
+						.withPropertyValues("distributed-lock.jdbc.data-source=dataSource"),
+					Throwable.class, "one connection for all threads");
 	}
 
 	@Test
@@ -332,29 +315,30 @@ class JdbcConfigurationTests {
 	@ParameterizedTest
 	@ValueSource(ints = { -1, 1, 2 })
 	void aPoolThatIsTooSmallIsRefused(int size, CapturedOutput output) {
-		assertThat(FailedStart.report(output, InDatabase.class, "distributed-lock.backend=jdbc",
-				"distributed-lock.jdbc.pool-size=" + size))
-			.contains("distributed-lock.jdbc.pool-size")
-			.contains("at least 3 connections");
+		assertThat(failure(output, "distributed-lock.jdbc.pool-size=" + size))
+			.contains("distributed-lock.jdbc.pool-size", "at least 3 connections");
 	}
 
 	@Test
 	void aLockIsNeverPartOfTheRunningTransaction() {
-		Contexts.inDatabase().withUserConfiguration(InTransactions.class).run((context) -> {
-			DataSource dataSource = context.getBean(DataSource.class);
-			TransactionTemplate transactions = new TransactionTemplate(
-					context.getBean(PlatformTransactionManager.class));
-			try (LockHandle handle = transactions.execute((transaction) -> {
-				LockHandle acquired = context.getBean(DistributedLock.class).acquire("k");
-				// Would be rolled back with the transaction.
-				transaction.setRollbackOnly();
-				return acquired;
-			})) {
-				assertThat(handle.isHeld()).isTrue();
-				assertThat(owners(dataSource, "distributed_lock")).hasSize(1);
-				assertThat(context.getBean(DistributedLock.class).inspect("k").isFree()).isFalse();
-			}
-		});
+		Contexts.inDatabase()
+			.withBean("dataSource", DataSource.class,
+					() -> new TransactionAwareDataSourceProxy(inMemory("transactions")))
+			.run((context) -> {
+				DataSource dataSource = context.getBean(DataSource.class);
+				TransactionTemplate transactions = new TransactionTemplate(
+						context.getBean(PlatformTransactionManager.class));
+				try (LockHandle handle = transactions.execute((transaction) -> {
+					LockHandle acquired = context.getBean(DistributedLock.class).acquire("k");
+					// Would be rolled back with the transaction.
+					transaction.setRollbackOnly();
+					return acquired;
+				})) {
+					assertThat(handle.isHeld()).isTrue();
+					assertThat(owners(dataSource, "distributed_lock")).hasSize(1);
+					assertThat(context.getBean(DistributedLock.class).inspect("k").isFree()).isFalse();
+				}
+			});
 	}
 
 	@Test
@@ -400,7 +384,7 @@ class JdbcConfigurationTests {
 			.toList();
 	}
 
-	// Where that is there, Spring Boot 3.5 makes no DataSource.
+	// With R2DBC on the class path, Spring Boot 3.5 makes no DataSource.
 	@Configuration(proxyBeanMethods = false)
 	@EnableAutoConfiguration(excludeName = "org.springframework.boot.autoconfigure.r2dbc.R2dbcAutoConfiguration")
 	static class InDatabase {
@@ -415,42 +399,31 @@ class JdbcConfigurationTests {
 
 	}
 
-	@Configuration(proxyBeanMethods = false)
-	static class Two {
+	private static DataSource router() {
+		AbstractRoutingDataSource routing = new AbstractRoutingDataSource() {
 
-		@Bean
-		DataSource left() {
-			return new DriverManagerDataSource("jdbc:h2:mem:left;DB_CLOSE_DELAY=-1");
-		}
+			@Override
+			protected Object determineCurrentLookupKey() {
+				return "tenant";
+			}
 
-		@Bean
-		DataSource right() {
-			return new DriverManagerDataSource("jdbc:h2:mem:right;DB_CLOSE_DELAY=-1");
-		}
-
+		};
+		routing.setTargetDataSources(Map.of("tenant", inMemory("tenant")));
+		return routing;
 	}
 
-	@Configuration(proxyBeanMethods = false)
-	static class Routing {
-
-		@Bean
-		DataSource dataSource() {
-			AbstractRoutingDataSource routing = new AbstractRoutingDataSource() {
-
-				@Override
-				protected Object determineCurrentLookupKey() {
-					return "tenant";
-				}
-
-			};
-			routing.setTargetDataSources(
-					Map.of("tenant", new DriverManagerDataSource("jdbc:h2:mem:tenant;DB_CLOSE_DELAY=-1")));
-			return routing;
-		}
-
+	private static DataSource inMemory(String name) {
+		return new DriverManagerDataSource("jdbc:h2:mem:" + name + ";DB_CLOSE_DELAY=-1");
 	}
 
-	/** Shows what it wraps by a getter of its own, as P6Spy and datasource-proxy do. */
+	private static String failure(CapturedOutput output, String... properties) {
+		return FailedStart.report(output, InDatabase.class,
+				StringUtils.addStringToArray(properties, "distributed-lock.backend=jdbc"));
+	}
+
+	/**
+	 * Shows the wrapped DataSource by a getter, as P6Spy and datasource-proxy do.
+	 */
 	public static class SpyingDataSource extends AbstractDataSource {
 
 		private final DataSource real;
@@ -475,7 +448,9 @@ class JdbcConfigurationTests {
 
 	}
 
-	/** Shows what it wraps in the way of JDBC only. */
+	/**
+	 * Shows the wrapped DataSource in the way of JDBC only.
+	 */
 	private static final class WrappingDataSource extends AbstractDataSource {
 
 		private final DataSource real;
@@ -501,19 +476,10 @@ class JdbcConfigurationTests {
 
 	}
 
-	/** Says what it does by its name only. */
+	/**
+	 * Only the name of the class says that this DataSource routes.
+	 */
 	private static final class ReadWriteSplittingDataSource extends DriverManagerDataSource {
-
-	}
-
-	@Configuration(proxyBeanMethods = false)
-	static class InTransactions {
-
-		@Bean
-		DataSource dataSource() {
-			return new TransactionAwareDataSourceProxy(
-					new DriverManagerDataSource("jdbc:h2:mem:transactions;DB_CLOSE_DELAY=-1"));
-		}
 
 	}
 

@@ -26,8 +26,8 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 
 /**
- * A fixed lease that runs out inside the method is a loss, and told with what to do about
- * it.
+ * A fixed lease that runs out inside the method is a loss, and the message says what to
+ * do.
  */
 @ExtendWith(OutputCaptureExtension.class)
 class LeaseTooShortTests {
@@ -118,8 +118,8 @@ class LeaseTooShortTests {
 		assertThat(lost()).singleElement()
 			.extracting(LockEvent.Lost::reason)
 			.isEqualTo(LockEvent.Lost.Reason.LEASE_EXPIRED);
-		// The method may be interrupted before it is logged why. The loss of another test
-		// may be logged late, too, but has another owner.
+		// The method may be interrupted before the loss is logged. The loss of another
+		// test may be logged late, too, but has another owner.
 		String owner = lost().map(LockEvent.Lost::owner).findAny().orElseThrow();
 		Awaitility.await("the log")
 			.until(() -> output.getAll()

@@ -6,6 +6,8 @@ import java.util.Properties;
 import io.github.distributedlock.LockHandle;
 import io.github.distributedlock.annotation.DistributedLock;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
 
 import org.springframework.beans.factory.annotation.Value;
 import org.springframework.boot.test.context.runner.ApplicationContextRunner;
@@ -20,44 +22,24 @@ class LocalPropertiesTests {
 
 	private final ApplicationContextRunner context = Contexts.inMemory().withBean(Orders.class);
 
-	@Test
-	void keysAndAttributesSeeWhatValueSees() {
-		this.context.withBean("region", PropertySourcesPlaceholderConfigurer.class, () -> local(false, "region", "eu"))
+	@ParameterizedTest
+	@CsvSource({ "other=us, false, eu", "region=us, false, us", "region=us, true, eu" })
+	void keysAndAttributesSeeWhatValueSees(String environment, boolean override, String region) {
+		this.context.withPropertyValues(environment)
+			.withBean("region", PropertySourcesPlaceholderConfigurer.class, () -> local(override, "region", "eu"))
 			.withBean("wait", PropertySourcesPlaceholderConfigurer.class, () -> local(false, "wait", "3s"))
 			.run((context) -> {
-				assertThat(context.getBean(Orders.class).region()).isEqualTo("eu");
-				assertThat(context.getBean(Orders.class).heldKeys()).containsExactly("orders:eu");
-			});
-	}
-
-	@Test
-	void theEnvironmentComesFirst() {
-		this.context.withPropertyValues("region=us", "wait=3s")
-			.withBean(PropertySourcesPlaceholderConfigurer.class, () -> local(false, "region", "eu"))
-			.run((context) -> {
-				assertThat(context.getBean(Orders.class).region()).isEqualTo("us");
-				assertThat(context.getBean(Orders.class).heldKeys()).containsExactly("orders:us");
-			});
-	}
-
-	@Test
-	void localOverrideComesBeforeTheEnvironment() {
-		this.context.withPropertyValues("region=us", "wait=3s")
-			.withBean(PropertySourcesPlaceholderConfigurer.class, () -> local(true, "region", "eu"))
-			.run((context) -> {
-				assertThat(context.getBean(Orders.class).region()).isEqualTo("eu");
-				assertThat(context.getBean(Orders.class).heldKeys()).containsExactly("orders:eu");
+				assertThat(context.getBean(Orders.class).region()).isEqualTo(region);
+				assertThat(context.getBean(Orders.class).heldKeys()).containsExactly("orders:" + region);
 			});
 	}
 
 	@Test
 	void aPropertyThatIsNowhereStopsTheStart() {
-		this.context.withPropertyValues("wait=3s")
-			.withBean(PropertySourcesPlaceholderConfigurer.class, () -> local(false, "other", "eu"))
-			.run((context) -> assertThat(context).hasFailed()
-				.getFailure()
-				.rootCause()
-				.hasMessageContaining("Could not resolve placeholder 'region'"));
+		Contexts.refuses(
+				this.context.withPropertyValues("wait=3s")
+					.withBean(PropertySourcesPlaceholderConfigurer.class, () -> local(false, "other", "eu")),
+				Throwable.class, "Could not resolve placeholder 'region'");
 	}
 
 	private static PropertySourcesPlaceholderConfigurer local(boolean override, String name, String value) {

@@ -1,5 +1,6 @@
 package io.github.distributedlock.autoconfigure;
 
+import java.util.List;
 import java.util.Optional;
 
 import io.github.distributedlock.LockHandle;
@@ -14,13 +15,11 @@ import org.junit.jupiter.params.provider.CsvSource;
 import redis.clients.jedis.exceptions.JedisConnectionException;
 
 import org.springframework.beans.factory.BeanCreationException;
-import org.springframework.boot.autoconfigure.EnableAutoConfiguration;
 import org.springframework.boot.autoconfigure.ImportAutoConfiguration;
 import org.springframework.boot.test.system.CapturedOutput;
 import org.springframework.boot.test.system.OutputCaptureExtension;
 import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Configuration;
-import org.springframework.context.annotation.Import;
 import org.springframework.data.redis.connection.RedisConnectionFactory;
 import org.springframework.data.redis.connection.jedis.JedisConnectionFactory;
 
@@ -36,33 +35,31 @@ class LockFailureAnalyzerTests {
 
 	@Test
 	void saysThatThereIsNoRedis(CapturedOutput output) {
-		assertThat(FailedStart.report(output, NoRedis.class))
-			.contains("Locks are kept in Redis (distributed-lock.backend=redis),"
-					+ " but the application has no RedisConnectionFactory bean.")
-			.contains("set spring.data.redis.host")
-			.contains("or a LockBackend bean")
-			.contains("distributed-lock.backend=memory");
+		assertThat(FailedStart.report(output, DistributedLockAutoConfiguration.class)).contains(
+				"Locks are kept in Redis (distributed-lock.backend=redis),"
+						+ " but the application has no RedisConnectionFactory bean.",
+				"set spring.data.redis.host", "or a LockBackend bean", "distributed-lock.backend=memory");
 	}
 
 	@Test
 	void saysThatThereAreSeveral(CapturedOutput output) {
-		assertThat(FailedStart.report(output, Two.class))
-			.contains("several RedisConnectionFactory beans, none of them primary: left, right.")
-			.contains("distributed-lock.redis.connection-factory=left");
+		assertThat(FailedStart.report(output, Two.class)).contains(
+				"several RedisConnectionFactory beans, none of them primary: left, right.",
+				"distributed-lock.redis.connection-factory=left");
 	}
 
 	@Test
 	void saysThatTheNamedOneIsMissing(CapturedOutput output) {
-		assertThat(FailedStart.report(output, Two.class, "distributed-lock.redis.connection-factory=middle"))
-			.contains("no RedisConnectionFactory bean 'middle', which distributed-lock.redis.connection-factory names")
-			.contains("Name one of left, right");
+		assertThat(FailedStart.report(output, Two.class, "distributed-lock.redis.connection-factory=middle")).contains(
+				"no RedisConnectionFactory bean 'middle', which distributed-lock.redis.connection-factory names",
+				"Name one of left, right");
 	}
 
 	@Test
 	void saysThatTheNamedOneIsMissingWhereThereIsNone(CapturedOutput output) {
-		assertThat(FailedStart.report(output, NoRedis.class, "distributed-lock.redis.connection-factory=middle"))
-			.contains("no RedisConnectionFactory bean 'middle'")
-			.contains("Define that bean, or remove the property");
+		assertThat(FailedStart.report(output, DistributedLockAutoConfiguration.class,
+				"distributed-lock.redis.connection-factory=middle"))
+			.contains("no RedisConnectionFactory bean 'middle'", "Define that bean, or remove the property");
 	}
 
 	/**
@@ -90,12 +87,6 @@ class LockFailureAnalyzerTests {
 
 	@Configuration(proxyBeanMethods = false)
 	@ImportAutoConfiguration(DistributedLockAutoConfiguration.class)
-	static class NoRedis {
-
-	}
-
-	@Configuration(proxyBeanMethods = false)
-	@ImportAutoConfiguration(DistributedLockAutoConfiguration.class)
 	static class Two {
 
 		@Bean
@@ -112,8 +103,8 @@ class LockFailureAnalyzerTests {
 
 	@Test
 	void saysWhichAnnotationIsWrongAndWhatToWrite(CapturedOutput output) {
-		assertThat(FailedStart.report(output, BareWord.class)).contains("BareWord$Report.write")
-			.contains("nightly-report")
+		assertThat(FailedStart.report(output, List.of(NoDatabase.class, Report.class)))
+			.contains("$Report.write", "nightly-report")
 			.containsPattern("reads the word nightly as a property of nothing\\R")
 			.containsPattern("Action:\\R\\RWrite fixed text in quotes, .*'nightly-report'")
 			.contains("The application does not start");
@@ -124,62 +115,37 @@ class LockFailureAnalyzerTests {
 	 */
 	@Test
 	void saysThatAFinalClassHasNoProxyThoughItHasAnInterface(CapturedOutput output) {
-		assertThat(FailedStart.report(output, OfAFinalClass.class))
+		assertThat(FailedStart.report(output, List.of(NoDatabase.class, FinalReport.class)))
 			.containsPattern("FinalReport.run\\(\\): the method is in a final class, so that no proxy can intercept it")
 			.containsPattern("Action:\\R\\RRemove final .*, or set spring.aop.proxy-target-class=false, for a proxy of"
 					+ " its interfaces");
 	}
 
 	@Test
-	void aFinalClassIsLockedByItsInterface() {
+	void finalClassIsLockedByItsInterface() {
 		Contexts.inMemory()
-			.withUserConfiguration(OfAFinalClass.class)
+			.withBean(FinalReport.class)
 			.withPropertyValues("spring.aop.proxy-target-class=false")
 			.run((context) -> {
-				context.getBean("finalReport", Runnable.class).run();
-				assertThat(context.getBean("finalReport", Runnable.class))
-					.isNotInstanceOf(OfAFinalClass.FinalReport.class);
+				context.getBean(Runnable.class).run();
+				assertThat(context.getBean(Runnable.class)).isNotInstanceOf(FinalReport.class);
 			});
 	}
 
-	@Configuration(proxyBeanMethods = false)
-	@EnableAutoConfiguration
-	@Import(NoDatabase.class)
-	static class OfAFinalClass {
+	static final class FinalReport implements Runnable {
 
-		@Bean
-		FinalReport finalReport() {
-			return new FinalReport();
-		}
-
-		static final class FinalReport implements Runnable {
-
-			@DistributedLock
-			@Override
-			public void run() {
-				assertThat(LockHandle.current()).isPresent();
-			}
-
+		@DistributedLock
+		@Override
+		public void run() {
+			assertThat(LockHandle.current()).isPresent();
 		}
 
 	}
 
-	@Configuration(proxyBeanMethods = false)
-	@EnableAutoConfiguration
-	@Import(NoDatabase.class)
-	static class BareWord {
+	static class Report {
 
-		@Bean
-		Report report() {
-			return new Report();
-		}
-
-		static class Report {
-
-			@DistributedLock("nightly-report")
-			void write() {
-			}
-
+		@DistributedLock("nightly-report")
+		void write() {
 		}
 
 	}
@@ -188,13 +154,14 @@ class LockFailureAnalyzerTests {
 	void namesTheTypeOfTheBean(CapturedOutput output) {
 		assertThat(FailedStart.report(output, WrongImport.class, "distributed-lock.backend=memory")).contains(
 				"Bean 'needsLock' (method 'needsLock' parameter 0) asks for a bean of the type io.github.distributedlock.annotation.DistributedLock,"
-						+ " which is the annotation.")
-			.contains("Inject io.github.distributedlock.DistributedLock instead: correct the import,");
+						+ " which is the annotation.",
+				"Inject io.github.distributedlock.DistributedLock instead: correct the import,");
 	}
 
 	@Test
 	void leavesOtherBeansToSpringBoot(CapturedOutput output) {
-		assertThat(FailedStart.report(output, NoSuchBean.class, "distributed-lock.backend=memory"))
+		assertThat(FailedStart.report(output, List.of(NeedsGreeter.class, DistributedLockAutoConfiguration.class),
+				"distributed-lock.backend=memory"))
 			.contains("required a bean of type '" + Greeter.class.getName() + "' that could not be found");
 	}
 
@@ -209,13 +176,9 @@ class LockFailureAnalyzerTests {
 
 	}
 
-	@Configuration(proxyBeanMethods = false)
-	@ImportAutoConfiguration(DistributedLockAutoConfiguration.class)
-	static class NoSuchBean {
+	static class NeedsGreeter {
 
-		@Bean
-		String needsGreeter(Greeter greeter) {
-			return "never";
+		NeedsGreeter(Greeter greeter) {
 		}
 
 	}
@@ -226,10 +189,9 @@ class LockFailureAnalyzerTests {
 	@CsvSource({ "spring.data.redis.cluster.nodes, Could not initialize cluster slots cache",
 			"spring.data.redis.sentinel.nodes, All sentinels down" })
 	void namesLettuceAsTheWayOut(String nodes, String reason, CapturedOutput output) {
-		assertThat(FailedStart.report(output, Everything.class, properties("jedis", nodes)))
-			.contains("the Jedis client cannot start without it: " + reason)
-			.contains("Check that Redis runs")
-			.contains("io.lettuce:lettuce-core");
+		assertThat(FailedStart.report(output, NoDatabase.class, properties("jedis", nodes))).contains(
+				"the Jedis client cannot start without it: " + reason, "Check that Redis runs",
+				"io.lettuce:lettuce-core");
 	}
 
 	@ParameterizedTest
@@ -259,13 +221,6 @@ class LockFailureAnalyzerTests {
 	private static String[] properties(String client, String nodes) {
 		String mode = nodes.contains("sentinel") ? "spring.data.redis.sentinel.master=main" : "a=b";
 		return new String[] { "spring.data.redis.client-type=" + client, nodes + "=" + NOBODY, mode };
-	}
-
-	@Configuration(proxyBeanMethods = false)
-	@EnableAutoConfiguration
-	@Import(NoDatabase.class)
-	static class Everything {
-
 	}
 
 }

@@ -69,16 +69,14 @@ class LockProxyCheckTests {
 	@ValueSource(
 			classes = { NeedyFactoryPostProcessor.class, NeedyPostProcessor.class, NeedyRegistryPostProcessor.class })
 	void beanThatIsCreatedTooEarly(Class<?> early) {
-		this.contexts.withBean("greeter", Greeter.class)
+		Contexts.refuses(this.contexts.withBean("greeter", Greeter.class)
 			.withInitializer(early(early))
 			// Needs the bean, too, but is not early.
-			.withBean("late", Needy.class)
-			.run((context) -> assertThat(context).getFailure()
-				.isInstanceOf(LockDefinitionException.class)
-				.hasMessage("Bean 'greeter' (" + Greeter.class.getName() + ") has methods with @DistributedLock,"
+			.withBean("late", Needy.class), LockDefinitionException.class,
+				"Bean 'greeter' (" + Greeter.class.getName() + ") has methods with @DistributedLock,"
 						+ " but it was created before Spring could put a proxy with locks around it, because 'early'"
 						+ " needed it, and the methods would run unlocked (let the other bean ask for this one later (ObjectProvider, @Lazy),"
-						+ " make the @Bean method of a post-processor static, or move the methods to another bean)"));
+						+ " make the @Bean method of a post-processor static, or move the methods to another bean)");
 	}
 
 	/**
@@ -92,18 +90,16 @@ class LockProxyCheckTests {
 
 	@Test
 	void configurationOfAPostProcessorThatIsNotStatic() {
-		this.contexts.withUserConfiguration(NotStatic.class)
-			.run((context) -> assertThat(context).getFailure()
-				.hasMessageContaining("(" + NotStatic.class.getName() + ") has methods with @DistributedLock")
-				.hasMessageContaining("because 'early' needed it"));
+		Contexts.refuses(this.contexts.withUserConfiguration(NotStatic.class), Throwable.class,
+				"(" + NotStatic.class.getName() + ") has methods with @DistributedLock", "because 'early' needed it");
 	}
 
 	@Test
 	void productOfAFactoryBeanThatIsCreatedTooEarly() {
-		this.contexts.withBean("greeter", GreeterFactory.class)
-			.withInitializer(early(NeedyFactoryPostProcessor.class))
-			.run((context) -> assertThat(context).getFailure()
-				.hasMessageStartingWith("Bean 'greeter' (" + Greeter.class.getName() + ")"));
+		Contexts.refuses(
+				this.contexts.withBean("greeter", GreeterFactory.class)
+					.withInitializer(early(NeedyFactoryPostProcessor.class)),
+				Throwable.class, "Bean 'greeter' (" + Greeter.class.getName() + ")");
 	}
 
 	@Test
@@ -116,13 +112,10 @@ class LockProxyCheckTests {
 
 	@Test
 	void advice() {
-		this.contexts.withBean("advice", LockedAdvice.class)
-			.run((context) -> assertThat(context).getFailure()
-				.rootCause()
-				.isInstanceOf(LockDefinitionException.class)
-				.hasMessage("Bean 'advice' (" + LockedAdvice.class.getName() + ") has methods with @DistributedLock,"
+		Contexts.refuses(this.contexts.withBean("advice", LockedAdvice.class), LockDefinitionException.class,
+				"Bean 'advice' (" + LockedAdvice.class.getName() + ") has methods with @DistributedLock,"
 						+ " but Spring has put no proxy around it, as it does around no Advice, Advisor, Pointcut or"
-						+ " aspect, and the methods would run unlocked (move the methods to another bean)"));
+						+ " aspect, and the methods would run unlocked (move the methods to another bean)");
 	}
 
 	@ParameterizedTest
@@ -174,7 +167,9 @@ class LockProxyCheckTests {
 		return Arguments.of(Named.of(name, type), customizer);
 	}
 
-	/** As a {@code @Bean} method has it, unless it says otherwise. */
+	/**
+	 * The destroy method of a {@code @Bean} method is inferred by default.
+	 */
 	private static void inferred(BeanDefinition definition) {
 		definition.setDestroyMethodName(AbstractBeanDefinition.INFER_METHOD);
 	}
@@ -183,13 +178,10 @@ class LockProxyCheckTests {
 	@MethodSource("lifecycles")
 	<T> void methodThatTheDefinitionOfTheBeanNames(Class<T> type, BeanDefinitionCustomizer customizer) {
 		Lifecycle.ran.set(false);
-		this.contexts.withBean("lifecycle", type, () -> BeanUtils.instantiateClass(type), customizer)
-			.run((context) -> assertThat(context).getFailure()
-				.rootCause()
-				.isInstanceOf(LockDefinitionException.class)
-				.hasMessageContaining(
-						"(): the method is called by Spring on the bean itself (an init or destroy method),"
-								+ " so that it would run unlocked (move the locked part to another bean"));
+		Contexts.refuses(this.contexts.withBean("lifecycle", type, () -> BeanUtils.instantiateClass(type), customizer),
+				LockDefinitionException.class,
+				"(): the method is called by Spring on the bean itself (an init or destroy method),"
+						+ " so that it would run unlocked (move the locked part to another bean");
 		assertThat(Lifecycle.ran).isFalse();
 	}
 
@@ -204,22 +196,25 @@ class LockProxyCheckTests {
 
 	@Test
 	void lockIsFoundThroughOtherProxies() {
-		this.contexts.withUserConfiguration(Wrapped.class).run((context) -> {
-			assertThat(context).hasNotFailed();
-			for (String name : List.of("wrapped", "interface", "foreign", "swappable", "made")) {
-				assertThat(context.getBean(name, Greeting.class).heldKeys()).as(name).containsExactly("greeting");
-			}
-		});
+		this.contexts.withBean(Wrapper.class)
+			.withBean("wrapped", Greeting.class, Greeter::new)
+			.withBean("interface", Greeting.class, Greeter::new)
+			.withBean("swappable", Greeting.class, Greeter::new)
+			.withBean("foreign", LockedGreeting.class,
+					() -> () -> LockHandle.current().map(LockHandle::keys).orElse(List.of()))
+			.withBean("made", GreeterFactory.class)
+			.run((context) -> {
+				assertThat(context).hasNotFailed();
+				for (String name : List.of("wrapped", "interface", "foreign", "swappable", "made")) {
+					assertThat(context.getBean(name, Greeting.class).heldKeys()).as(name).containsExactly("greeting");
+				}
+			});
 	}
 
 	@Test
 	void lockIsMissedThroughOtherProxies() {
-		this.contexts.withBean("wrapper", Wrapper.class)
-			.withBean("advice", LockedAdvice.class)
-			.run((context) -> assertThat(context).getFailure()
-				.rootCause()
-				.isInstanceOf(LockDefinitionException.class)
-				.hasMessageStartingWith("Bean 'advice' (" + LockedAdvice.class.getName() + ")"));
+		Contexts.refuses(this.contexts.withBean("wrapper", Wrapper.class).withBean("advice", LockedAdvice.class),
+				LockDefinitionException.class, "Bean 'advice' (" + LockedAdvice.class.getName() + ")");
 	}
 
 	@Test
@@ -240,10 +235,15 @@ class LockProxyCheckTests {
 				assertThat(context).hasNotFailed();
 				assertThat(context.getBean(Greeter.class).heldKeys()).isEmpty();
 			});
-		this.contexts.withUserConfiguration(Replaced.class).run((context) -> {
-			assertThat(context).hasNotFailed();
-			assertThat(context.getBean(Greeter.class).heldKeys()).isEmpty();
-		});
+		this.contexts.withBean("greeter", Greeter.class, () -> {
+			throw new IllegalStateException("is replaced");
+		})
+			.withBean(BeanFactoryPostProcessor.class,
+					() -> (beans) -> beans.registerSingleton("greeter", new Greeter()))
+			.run((context) -> {
+				assertThat(context).hasNotFailed();
+				assertThat(context.getBean(Greeter.class).heldKeys()).isEmpty();
+			});
 	}
 
 	@Test
@@ -414,41 +414,6 @@ class LockProxyCheckTests {
 
 	}
 
-	@Configuration(proxyBeanMethods = false)
-	static class Wrapped {
-
-		@Bean
-		static BeanPostProcessor wrapper() {
-			return new Wrapper();
-		}
-
-		@Bean
-		Greeting wrapped() {
-			return new Greeter();
-		}
-
-		@Bean
-		LockedGreeting foreign() {
-			return () -> LockHandle.current().map(LockHandle::keys).orElse(List.of());
-		}
-
-		@Bean("interface")
-		Greeting ofInterface() {
-			return new Greeter();
-		}
-
-		@Bean
-		Greeting swappable() {
-			return new Greeter();
-		}
-
-		@Bean
-		GreeterFactory made() {
-			return new GreeterFactory();
-		}
-
-	}
-
 	/**
 	 * Comes after the auto-proxy creator, and does not show what is inside.
 	 */
@@ -466,7 +431,7 @@ class LockProxyCheckTests {
 			};
 		}
 
-		// One of interfaces is not refused, whatever it leads to.
+		// A proxy of interfaces is not refused, whatever the target.
 		private static Object ofClass(TargetSource target) {
 			ProxyFactory factory = new ProxyFactory();
 			factory.setTargetSource(target);
@@ -501,24 +466,6 @@ class LockProxyCheckTests {
 		static BeanFactoryPostProcessor early(Greeter greeter) {
 			return (beanFactory) -> {
 			};
-		}
-
-	}
-
-	/**
-	 * What a test does to put a mock in the place of a bean.
-	 */
-	@Configuration(proxyBeanMethods = false)
-	static class Replaced {
-
-		@Bean
-		static Greeter greeter() {
-			throw new IllegalStateException("is replaced");
-		}
-
-		@Bean
-		static BeanFactoryPostProcessor replacement() {
-			return (beanFactory) -> beanFactory.registerSingleton("greeter", new Greeter());
 		}
 
 	}

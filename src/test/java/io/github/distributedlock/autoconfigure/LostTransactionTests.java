@@ -2,7 +2,7 @@ package io.github.distributedlock.autoconfigure;
 
 import java.time.Duration;
 import java.util.List;
-
+import java.util.concurrent.atomic.AtomicBoolean;
 import javax.sql.DataSource;
 
 import io.github.distributedlock.LockHandle;
@@ -52,33 +52,15 @@ class LostTransactionTests {
 	private final ApplicationContextRunner own = this.boot.withUserConfiguration(OwnManager.class);
 
 	@Test
-	void transactionOfTheSameMethod() {
+	void transactionOfTheMethodOrAroundTheMethod() {
 		both((ledger, transaction) -> {
 			assertThatLossIsThrownBy(() -> ledger.writeInTransaction("a", this::loseLock));
 			assertThat(ledger.has("a")).isFalse();
-		});
-	}
-
-	@Test
-	void transactionOfAMethodThatKeepsItsLock() {
-		both((ledger, transaction) -> {
 			ledger.writeInTransaction("b", () -> {
 			});
-			assertThat(ledger.has("b")).isTrue();
-		});
-	}
-
-	@Test
-	void transactionOfAMethodThatReports() {
-		both((ledger, transaction) -> {
+			assertThat(ledger.has("b")).as("kept its lock").isTrue();
 			ledger.writeInTransactionAndReport("c", this::loseLock);
-			assertThat(ledger.has("c")).isTrue();
-		});
-	}
-
-	@Test
-	void transactionAroundTheMethod() {
-		both((ledger, transaction) -> {
+			assertThat(ledger.has("c")).as("only reports").isTrue();
 			assertThatLossIsThrownBy(() -> transaction.executeWithoutResult((status) -> {
 				ledger.write("d", () -> {
 				});
@@ -90,51 +72,36 @@ class LostTransactionTests {
 				});
 				loseLock();
 			});
-			assertThat(ledger.has("e")).isTrue();
+			assertThat(ledger.has("e")).as("only reports").isTrue();
 		});
 	}
 
 	@Test
 	void transactionInsideTheMethod() {
 		both((ledger, transaction) -> {
-			assertThatLossIsThrownBy(() -> ledger.write("outside", () -> transaction.executeWithoutResult((status) -> {
-				ledger.insert("inside");
-				loseLock();
-			})));
+			assertThatLossIsThrownBy(() -> ledger.write("outside", () -> loseInside(transaction, ledger, "inside")));
 			assertThat(ledger.has("outside")).as("not in a transaction").isTrue();
 			assertThat(ledger.has("inside")).isFalse();
-		});
-	}
-
-	@Test
-	void newTransactionInsideTheMethodsTransaction() {
-		both((ledger, transaction) -> {
 			transaction.setPropagationBehavior(TransactionDefinition.PROPAGATION_REQUIRES_NEW);
-			assertThatLossIsThrownBy(
-					() -> ledger.writeInTransaction("f", () -> transaction.executeWithoutResult((status) -> {
-						ledger.insert("g");
-						loseLock();
-					})));
+			assertThatLossIsThrownBy(() -> ledger.writeInTransaction("f", () -> loseInside(transaction, ledger, "g")));
 			assertThat(ledger.has("f")).isFalse();
 			assertThat(ledger.has("g")).isFalse();
+			transaction.setPropagationBehavior(TransactionDefinition.PROPAGATION_NESTED);
+			AtomicBoolean passed = new AtomicBoolean();
+			assertThatLossIsThrownBy(() -> ledger.writeInTransaction("h", () -> {
+				loseInside(transaction, ledger, "i");
+				passed.set(true);
+			}));
+			assertThat(passed).as("the savepoint passes, and the commit decides").isTrue();
+			assertThat(ledger.has("h")).isFalse();
+			assertThat(ledger.has("i")).isFalse();
 		});
 	}
 
-	@Test
-	void savepointPassesAndTheCommitDecides() {
-		both((ledger, transaction) -> {
-			transaction.setPropagationBehavior(TransactionDefinition.PROPAGATION_NESTED);
-			boolean[] passed = new boolean[1];
-			assertThatLossIsThrownBy(() -> ledger.writeInTransaction("h", () -> {
-				transaction.executeWithoutResult((status) -> {
-					ledger.insert("i");
-					loseLock();
-				});
-				passed[0] = true;
-			}));
-			assertThat(passed[0]).isTrue();
-			assertThat(ledger.has("h")).isFalse();
-			assertThat(ledger.has("i")).isFalse();
+	private void loseInside(TransactionTemplate transaction, Ledger ledger, String line) {
+		transaction.executeWithoutResult((status) -> {
+			ledger.insert(line);
+			loseLock();
 		});
 	}
 

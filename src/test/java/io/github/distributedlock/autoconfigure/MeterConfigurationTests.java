@@ -18,7 +18,6 @@ import io.micrometer.core.instrument.simple.SimpleMeterRegistry;
 import org.awaitility.Awaitility;
 import org.junit.jupiter.api.Test;
 
-import org.springframework.boot.autoconfigure.AutoConfiguration;
 import org.springframework.boot.test.context.FilteredClassLoader;
 import org.springframework.boot.test.context.runner.ApplicationContextRunner;
 
@@ -77,7 +76,7 @@ class MeterConfigurationTests {
 	}
 
 	/**
-	 * As the static registry of Micrometer does, which refers to those of all contexts.
+	 * The static registry of Micrometer refers to the registries of all contexts.
 	 */
 	@Test
 	void registryThatOutlivesTheEngineHasGaugesOfTheNextOne() {
@@ -102,8 +101,8 @@ class MeterConfigurationTests {
 	}
 
 	/**
-	 * Nothing does that lives as long as the JVM: a registry, a hook, a thread, or what a
-	 * thread of the application has used.
+	 * Neither a registry, a hook nor a thread that lives as long as the JVM keeps the
+	 * engine.
 	 */
 	@Test
 	void nothingKeepsAnEngineWhoseContextIsClosed() {
@@ -150,20 +149,6 @@ class MeterConfigurationTests {
 	void doesWithoutMicrometer() {
 		this.contextRunner.withClassLoader(new FilteredClassLoader("io.micrometer.core"))
 			.run((context) -> assertThat(context).hasSingleBean(DistributedLock.class));
-	}
-
-	@Test
-	void isOffWithTheLocks() {
-		this.contextRunner.withBean(SimpleMeterRegistry.class)
-			.withPropertyValues("distributed-lock.enabled=false")
-			.run((context) -> assertThat(context).doesNotHaveBean(LockMeters.class));
-	}
-
-	@Test
-	void comesAfterTheRegistryOfEitherSpringBoot() {
-		assertThat(DistributedLockAutoConfiguration.class.getAnnotation(AutoConfiguration.class).afterName()).contains(
-				"org.springframework.boot.actuate.autoconfigure.metrics.CompositeMeterRegistryAutoConfiguration",
-				"org.springframework.boot.micrometer.metrics.autoconfigure.CompositeMeterRegistryAutoConfiguration");
 	}
 
 }

@@ -17,11 +17,11 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.Arguments;
 import org.junit.jupiter.params.provider.MethodSource;
 
+import org.springframework.beans.factory.annotation.Autowired;
 import org.springframework.beans.factory.annotation.Qualifier;
 import org.springframework.boot.Banner;
 import org.springframework.boot.CommandLineRunner;
 import org.springframework.boot.WebApplicationType;
-import org.springframework.boot.autoconfigure.EnableAutoConfiguration;
 import org.springframework.boot.builder.SpringApplicationBuilder;
 import org.springframework.boot.test.system.CapturedOutput;
 import org.springframework.boot.test.system.OutputCaptureExtension;
@@ -162,12 +162,14 @@ class MistakesTests {
 	}
 
 	/**
-	 * Returns what an application says that starts, and uses its locks if it does.
+	 * Starts an application, lets the application use locks, and returns the output and
+	 * the failure.
 	 */
 	static String said(CapturedOutput output, Class<?> bean, List<String> properties) {
 		String[] arguments = properties.stream().map("--"::concat).toArray(String[]::new);
 		String failure = "";
-		try (ConfigurableApplicationContext context = new SpringApplicationBuilder(Application.class, bean)
+		try (ConfigurableApplicationContext context = new SpringApplicationBuilder(
+				JdbcConfigurationTests.InDatabase.class, bean)
 			.web(WebApplicationType.NONE)
 			.bannerMode(Banner.Mode.OFF)
 			.run(arguments)) {
@@ -179,13 +181,6 @@ class MistakesTests {
 		return output.getAll() + failure;
 	}
 
-	// Where that is there, Spring Boot 3.5 makes no DataSource.
-	@Configuration(proxyBeanMethods = false)
-	@EnableAutoConfiguration(excludeName = "org.springframework.boot.autoconfigure.r2dbc.R2dbcAutoConfiguration")
-	static class Application {
-
-	}
-
 	static class Empty {
 
 	}
@@ -195,22 +190,20 @@ class MistakesTests {
 	 */
 	abstract static class Running implements CommandLineRunner {
 
+		@Autowired
+		DistributedLock lock;
+
 	}
 
 	static class InTransaction extends Running {
 
-		private final DistributedLock lock;
-
-		private final TransactionTemplate transactions;
-
-		InTransaction(DistributedLock lock, PlatformTransactionManager transactionManager) {
-			this.lock = lock;
-			this.transactions = new TransactionTemplate(transactionManager);
-		}
+		@Autowired
+		private PlatformTransactionManager transactions;
 
 		@Override
 		public void run(String... arguments) {
-			this.transactions.executeWithoutResult((transaction) -> this.lock.acquire("k").close());
+			new TransactionTemplate(this.transactions)
+				.executeWithoutResult((transaction) -> this.lock.acquire("k").close());
 		}
 
 	}
@@ -265,12 +258,6 @@ class MistakesTests {
 
 	static class Upgrade extends Running {
 
-		private final DistributedLock lock;
-
-		Upgrade(DistributedLock lock) {
-			this.lock = lock;
-		}
-
 		@Override
 		public void run(String... arguments) {
 			this.lock.run(LockRequest.of("partner").permits(5), () -> this.lock.acquire("partner").close());
@@ -279,12 +266,6 @@ class MistakesTests {
 	}
 
 	static class PermitOfTask extends Running {
-
-		private final DistributedLock lock;
-
-		PermitOfTask(DistributedLock lock) {
-			this.lock = lock;
-		}
 
 		@Override
 		public void run(String... arguments) throws InterruptedException {

@@ -1,6 +1,5 @@
 package io.github.distributedlock.autoconfigure;
 
-import java.util.List;
 import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
@@ -34,8 +33,8 @@ import static org.mockito.Mockito.mock;
 import static org.mockito.Mockito.verify;
 
 /**
- * What a user's tests do to the lock: the application starts beside a mock or a spy of
- * it, and an annotated method tells what the mock still lacks.
+ * An application starts with a mock or a spy of the lock, as in a user's test, and an
+ * annotated method tells what the mock still lacks.
  */
 class MockedLockTests {
 
@@ -58,9 +57,9 @@ class MockedLockTests {
 		@Test
 		void anAnnotatedMethodSaysThatTheMockGivesNoHandle() {
 			assertThatIllegalStateException().isThrownBy(this.greeter::heldKeys)
-				.withMessageContaining("gave no handle for lock [greeting]")
-				.withMessageContaining("given(lock.acquire(any(LockRequest.class))).willReturn(mock(LockHandle.class))")
-				.withMessageContaining("distributed-lock.backend=memory");
+				.withMessageContainingAll("gave no handle for lock [greeting]",
+						"given(lock.acquire(any(LockRequest.class))).willReturn(mock(LockHandle.class))",
+						"distributed-lock.backend=memory");
 		}
 
 		@Test
@@ -164,41 +163,6 @@ class MockedLockTests {
 			assertThatIllegalStateException().isThrownBy(call)
 				.withMessageContaining("gave no handle for lock [report]");
 			assertThat(this.hasRun).isFalse();
-		}
-
-	}
-
-	/**
-	 * A slice test has none of the auto-configurations that it does not name.
-	 */
-	@Nested
-	@SpringJUnitConfig
-	@Import(Greeter.class)
-	class InASlice {
-
-		@Autowired
-		private Greeter greeter;
-
-		@Test
-		void annotatedMethodsRunUnlocked() {
-			assertThat(this.greeter.heldKeys()).isEmpty();
-		}
-
-	}
-
-	@Nested
-	@SpringJUnitConfig
-	@ImportAutoConfiguration(DistributedLockAutoConfiguration.class)
-	@Import(Greeter.class)
-	@TestPropertySource(properties = "distributed-lock.backend=memory")
-	class InASliceThatNamesIt {
-
-		@Autowired
-		private Greeter greeter;
-
-		@Test
-		void annotatedMethodsAreLocked() {
-			assertThat(this.greeter.heldKeys()).isEqualTo(List.of("greeting"));
 		}
 
 	}

@@ -22,7 +22,6 @@ import org.junit.jupiter.api.Test;
 
 import org.springframework.beans.factory.NoUniqueBeanDefinitionException;
 import org.springframework.boot.WebApplicationType;
-import org.springframework.boot.autoconfigure.AutoConfiguration;
 import org.springframework.boot.autoconfigure.AutoConfigurations;
 import org.springframework.boot.builder.SpringApplicationBuilder;
 import org.springframework.boot.test.context.FilteredClassLoader;
@@ -131,13 +130,6 @@ class ObservationConfigurationTests {
 				WithoutFlightRecorder.class, Map.of())) {
 			jvm.awaitLine("locked, flight recorder: false, its events: false");
 		}
-	}
-
-	@Test
-	void comesAfterTheRegistryOfEitherSpringBoot() {
-		assertThat(DistributedLockAutoConfiguration.class.getAnnotation(AutoConfiguration.class).afterName()).contains(
-				"org.springframework.boot.actuate.autoconfigure.observation.ObservationAutoConfiguration",
-				"org.springframework.boot.micrometer.observation.autoconfigure.ObservationAutoConfiguration");
 	}
 
 	/**

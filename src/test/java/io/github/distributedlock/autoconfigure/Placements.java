@@ -39,7 +39,7 @@ final class Placements {
 	 */
 	static List<Class<?>> all() {
 		return Stream.of(Placements.class.getDeclaredClasses())
-			.filter((type) -> type.isAnnotationPresent(Place.class))
+			.filter((type) -> !type.isInterface() && type.getSimpleName().matches("(On|Composed).*"))
 			.sorted((left, right) -> left.getName().compareTo(right.getName()))
 			.toList();
 	}
@@ -54,7 +54,7 @@ final class Placements {
 	}
 
 	/**
-	 * Returns what was recorded, and forgets it.
+	 * Returns and clears the record.
 	 */
 	static Map<Class<?>, Seen> takeSeen() {
 		Map<Class<?>, Seen> taken = Map.copyOf(seen);
@@ -68,12 +68,6 @@ final class Placements {
 	record Pay(String id) {
 	}
 
-	@Retention(RetentionPolicy.RUNTIME)
-	@interface Place {
-
-	}
-
-	@Place
 	static class OnMethod {
 
 		@EventListener
@@ -92,7 +86,6 @@ final class Placements {
 
 	}
 
-	@Place
 	@Transactional
 	@DistributedLock
 	static class OnClass {
@@ -110,9 +103,8 @@ final class Placements {
 	}
 
 	/**
-	 * What is not public, as many listeners and jobs are not.
+	 * Many listeners and jobs are not public.
 	 */
-	@Place
 	static class OnGuardedMethods {
 
 		@EventListener
@@ -131,7 +123,6 @@ final class Placements {
 
 	}
 
-	@Place
 	@Transactional
 	@DistributedLock
 	static class OnClassOfGuardedMethods {
@@ -161,7 +152,6 @@ final class Placements {
 
 	}
 
-	@Place
 	@Transactional
 	@DistributedLock
 	static class OnClassBelowTemplate extends JobTemplate {
@@ -173,7 +163,6 @@ final class Placements {
 
 	}
 
-	@Place
 	static class OnMethodBelowTemplate extends JobTemplate {
 
 		@Override
@@ -192,6 +181,10 @@ final class Placements {
 		@DistributedLock
 		void handle(Pay pay);
 
+	}
+
+	interface DirectJob {
+
 		@PostExchange
 		@Transactional
 		@DistributedLock
@@ -199,8 +192,7 @@ final class Placements {
 
 	}
 
-	@Place
-	static class OnInterfaceMethod implements Direct {
+	static class OnInterfaceMethod implements Direct, DirectJob {
 
 		@Override
 		@EventListener
@@ -225,7 +217,6 @@ final class Placements {
 
 	}
 
-	@Place
 	static class OnInterface implements Marked {
 
 		@Override
@@ -240,18 +231,11 @@ final class Placements {
 
 	}
 
-	@Place
 	static class OnMethodOfInterfaceAbove implements BelowDirect {
 
 		@Override
 		@EventListener
 		public void handle(Pay pay) {
-			body(getClass());
-		}
-
-		@Override
-		@Scheduled(initialDelay = 3_600_000, fixedDelay = 3_600_000)
-		public void run() {
 			body(getClass());
 		}
 
@@ -261,18 +245,10 @@ final class Placements {
 
 	}
 
-	@Place
 	static class OnMethodOfInterfaceFarAbove implements BelowBelowDirect {
 
 		@Override
-		@EventListener
 		public void handle(Pay pay) {
-			body(getClass());
-		}
-
-		@Override
-		@Scheduled(initialDelay = 3_600_000, fixedDelay = 3_600_000)
-		public void run() {
 			body(getClass());
 		}
 
@@ -282,7 +258,6 @@ final class Placements {
 
 	}
 
-	@Place
 	static class OnInterfaceAbove implements BelowMarked {
 
 		@Override
@@ -300,17 +275,14 @@ final class Placements {
 
 	}
 
-	@Transactional
-	@DistributedLock
+	@Both
 	interface Marking extends AboveMarking {
 
 	}
 
-	@Place
 	static class OnInterfaceBelowTheMethod implements Marking {
 
 		@Override
-		@EventListener
 		public void handle(Pay pay) {
 			body(getClass());
 		}
@@ -325,17 +297,10 @@ final class Placements {
 
 	}
 
-	@Place
 	static class OnMethodRedeclaredBelow implements Redeclared {
 
 		@Override
-		@EventListener
 		public void handle(Pay pay) {
-			body(getClass());
-		}
-
-		@Override
-		public void run() {
 			body(getClass());
 		}
 
@@ -344,13 +309,11 @@ final class Placements {
 	interface Handler<C> {
 
 		@PostExchange
-		@Transactional
-		@DistributedLock
+		@Both
 		void handle(C command);
 
 	}
 
-	@Place
 	static class OnGenericInterface implements Handler<Pay> {
 
 		@Override
@@ -364,7 +327,6 @@ final class Placements {
 
 	}
 
-	@Place
 	static class OnGenericInterfaceAbove implements PayHandler {
 
 		@Override
@@ -382,11 +344,9 @@ final class Placements {
 
 	}
 
-	@Place
 	static class OnGenericInterfaceRedeclaredBelow implements RedeclaringHandler {
 
 		@Override
-		@EventListener
 		public void handle(Pay pay) {
 			body(getClass());
 		}
@@ -404,29 +364,24 @@ final class Placements {
 
 		@Override
 		@PostExchange
-		@Transactional
-		@DistributedLock
+		@Both
 		void handle(Pay pay);
 
 	}
 
-	@Place
 	static class OnBridgedMethodOfInterface implements LockedHandler {
 
 		@Override
-		@EventListener
 		public void handle(Pay pay) {
 			body(getClass());
 		}
 
 	}
 
-	@Place
 	static class OnBridgedMethod implements PlainHandler<Pay> {
 
 		@Override
-		@Transactional
-		@DistributedLock
+		@Both
 		public void handle(Pay pay) {
 			body(getClass());
 		}
@@ -437,7 +392,6 @@ final class Placements {
 
 	}
 
-	@Place
 	static class OnGenericInterfaceWithOtherParameters implements MiddleHandler<String, Pay> {
 
 		@Override
@@ -450,8 +404,7 @@ final class Placements {
 	interface GenericMethod {
 
 		@PostExchange
-		@Transactional
-		@DistributedLock
+		@Both
 		<T extends Pay> List<T> handle(T pay);
 
 	}
@@ -460,7 +413,6 @@ final class Placements {
 
 	}
 
-	@Place
 	static class OnGenericMethodAbove implements BelowGenericMethod {
 
 		@Override
@@ -474,8 +426,7 @@ final class Placements {
 	interface Answering {
 
 		@PostExchange
-		@Transactional
-		@DistributedLock
+		@Both
 		Object handle(Pay pay);
 
 	}
@@ -488,7 +439,6 @@ final class Placements {
 
 	}
 
-	@Place
 	static class OnCovariantMethodAbove implements NarrowAnswering {
 
 		@Override
@@ -501,8 +451,7 @@ final class Placements {
 
 	public interface WithDefault {
 
-		@Transactional
-		@DistributedLock
+		@Both
 		default void handle(Pay pay) {
 			body(getClass());
 		}
@@ -510,18 +459,16 @@ final class Placements {
 	}
 
 	/**
-	 * As an HTTP client has it that makes several requests under one lock.
+	 * An HTTP client may make several requests under one lock.
 	 */
 	public interface BesideDefault extends WithDefault {
 
 		@PostExchange
-		@Transactional
-		@DistributedLock
+		@Both
 		void run();
 
 	}
 
-	@Place
 	static class OnDefaultMethodBesideAnother implements BesideDefault {
 
 		@Override
@@ -535,13 +482,11 @@ final class Placements {
 
 	}
 
-	@Place
 	static class OnDefaultMethodAbove implements BelowDefault {
 
 	}
 
-	@Transactional
-	@DistributedLock
+	@Both
 	interface MarkedWithDefault {
 
 		default void handle(Pay pay) {
@@ -554,24 +499,20 @@ final class Placements {
 
 	}
 
-	@Place
 	static class OnInterfaceAboveOfDefaultMethod implements BelowMarkedWithDefault {
 
 	}
 
 	abstract static class AbstractMethod {
 
-		@Transactional
-		@DistributedLock
+		@Both
 		public abstract void handle(Pay pay);
 
 	}
 
-	@Place
 	static class OnAbstractMethod extends AbstractMethod {
 
 		@Override
-		@EventListener
 		public void handle(Pay pay) {
 			body(getClass());
 		}
@@ -582,18 +523,10 @@ final class Placements {
 
 	}
 
-	@Place
 	static class OnInterfaceAboveAbstractClass extends Between {
 
 		@Override
-		@EventListener
 		public void handle(Pay pay) {
-			body(getClass());
-		}
-
-		@Override
-		@Scheduled(initialDelay = 3_600_000, fixedDelay = 3_600_000)
-		public void run() {
 			body(getClass());
 		}
 
@@ -608,27 +541,23 @@ final class Placements {
 
 	}
 
-	@Place
 	static class OnInterfaceAboveGenericBody extends GenericBetween<Pay> {
 
 	}
 
 	abstract static class GenericBase<C> {
 
-		@Transactional
-		@DistributedLock
+		@Both
 		public void handle(C command) {
 			body(getClass());
 		}
 
 	}
 
-	@Place
 	static class OnGenericSuperclass extends GenericBase<Pay> {
 
 	}
 
-	@Place
 	static class OnGenericSuperclassOverridden extends GenericBase<Pay> implements PlainHandler<Pay> {
 
 		@Override
@@ -638,19 +567,16 @@ final class Placements {
 
 	}
 
-	@Transactional
-	@DistributedLock
+	@Both
 	abstract static class MarkedBase {
 
 		public abstract void handle(Pay pay);
 
 	}
 
-	@Place
 	static class OnSuperclass extends MarkedBase {
 
 		@Override
-		@EventListener
 		public void handle(Pay pay) {
 			body(getClass());
 		}
@@ -670,43 +596,30 @@ final class Placements {
 
 	}
 
-	static class Bodies extends Body {
-
-		public void run() {
-			body(getClass());
-		}
+	static class OnInterfaceBesideTheBody extends Body implements BelowDirect {
 
 	}
 
-	@Place
-	static class OnInterfaceBesideTheBody extends Bodies implements BelowDirect {
-
-	}
-
-	@Place
 	static class OnGenericInterfaceBesideTheBody extends Body implements PayHandler {
 
 	}
 
-	@Place
 	static class OnMarkedInterfaceBesideTheBody extends Body implements BelowMarked {
 
 	}
 
 	/**
-	 * Has bridges for what is visible outside by its public subclass only.
+	 * The compiler adds bridges to the public subclass for these methods.
 	 */
 	static class Hidden {
 
-		@Transactional
-		@DistributedLock
+		@Both
 		public void handle(Pay pay) {
 			body(getClass());
 		}
 
 	}
 
-	@Place
 	public static class OnVisibilityBridge extends Hidden {
 
 	}
@@ -718,17 +631,10 @@ final class Placements {
 
 	}
 
-	@Place
 	static class OnSecondInterface implements Unmarked, BelowDirect {
 
 		@Override
-		@EventListener
 		public void handle(Pay pay) {
-			body(getClass());
-		}
-
-		@Override
-		public void run() {
 			body(getClass());
 		}
 
@@ -738,17 +644,14 @@ final class Placements {
 
 	}
 
-	@Transactional
-	@DistributedLock
+	@Both
 	interface BelowMarking {
 
 	}
 
-	@Place
 	static class OnInterfaceWithoutMethods implements OnlyMarking, Unmarked {
 
 		@Override
-		@EventListener
 		public void handle(Pay pay) {
 			body(getClass());
 		}
@@ -765,7 +668,6 @@ final class Placements {
 
 	}
 
-	@Place
 	static class ComposedOnMethod {
 
 		@EventListener
@@ -776,11 +678,9 @@ final class Placements {
 
 	}
 
-	@Place
 	@Both
 	static class ComposedOnClass {
 
-		@EventListener
 		public void handle(Pay pay) {
 			body(getClass());
 		}
@@ -799,7 +699,6 @@ final class Placements {
 
 	}
 
-	@Place
 	static class ComposedOnInterfaceAbove implements BelowComposedHandler {
 
 		@Override
@@ -821,42 +720,35 @@ final class Placements {
 
 	}
 
-	@Place
 	static class ComposedMarkedInterfaceAbove implements BelowComposedMarked {
 
 		@Override
-		@EventListener
 		public void handle(Pay pay) {
 			body(getClass());
 		}
 
 	}
 
-	@Place
 	static class OnFinalMethod implements Unmarked {
 
 		@Override
-		@Transactional
-		@DistributedLock
+		@Both
 		public final void handle(Pay pay) {
 			body(getClass());
 		}
 
 	}
 
-	@Place
 	static final class OnFinalClass implements Unmarked {
 
 		@Override
-		@Transactional
-		@DistributedLock
+		@Both
 		public void handle(Pay pay) {
 			body(getClass());
 		}
 
 	}
 
-	@Place
 	record OnRecord(String name) implements BelowDirect {
 
 		OnRecord() {
@@ -868,18 +760,12 @@ final class Placements {
 			body(getClass());
 		}
 
-		@Override
-		public void run() {
-			body(getClass());
-		}
-
 	}
 
 	interface First {
 
 		@PostExchange
-		@Transactional
-		@DistributedLock(key = "'first'")
+		@Both(lock = "'first'")
 		void handle(Pay pay);
 
 	}
@@ -887,20 +773,17 @@ final class Placements {
 	interface Second {
 
 		@PostExchange
-		@Transactional
-		@DistributedLock(key = "'second'")
+		@Both(lock = "'second'")
 		void handle(Pay pay);
 
 	}
 
 	/**
-	 * Of which one annotation would be ignored.
+	 * One of the two annotations would be ignored.
 	 */
-	@Place
 	static class OnTwoInterfaces implements First, Second {
 
 		@Override
-		@EventListener
 		public void handle(Pay pay) {
 			body(getClass());
 		}
@@ -955,13 +838,11 @@ final class Placements {
 	interface LockedCrud<T, K> extends CrudRepository<T, K> {
 
 		@Override
-		@Transactional
-		@DistributedLock
+		@Both
 		Optional<T> findById(K id);
 
 		@Override
-		@Transactional
-		@DistributedLock
+		@Both
 		long count();
 
 	}
@@ -970,8 +851,7 @@ final class Placements {
 
 	}
 
-	@Transactional
-	@DistributedLock
+	@Both
 	interface MarkedCrud extends CrudRepository<Order, String> {
 
 	}

@@ -14,6 +14,9 @@ import io.github.distributedlock.fixtures.TestRedis;
 import io.github.distributedlock.reactive.LockContext;
 import io.r2dbc.h2.H2ConnectionFactory;
 import io.r2dbc.spi.ConnectionFactory;
+import org.junit.jupiter.api.AfterAll;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.RegisterExtension;
 import reactor.core.publisher.Flux;
@@ -21,8 +24,7 @@ import reactor.core.publisher.Mono;
 import reactor.core.scheduler.Schedulers;
 import reactor.test.StepVerifier;
 
-import org.springframework.boot.autoconfigure.AutoConfigurations;
-import org.springframework.boot.test.context.runner.ApplicationContextRunner;
+import org.springframework.context.ConfigurableApplicationContext;
 import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Configuration;
 import org.springframework.r2dbc.connection.R2dbcTransactionManager;
@@ -43,95 +45,75 @@ class ReactiveTransactionTests {
 	@RegisterExtension
 	static final TestRedis redis = new TestRedis();
 
+	private static ConfigurableApplicationContext application;
+
+	private final Ledger ledger = application.getBean(Ledger.class);
+
+	private final TransactionalOperator transaction = application.getBean(TransactionalOperator.class);
+
 	/**
-	 * Spring Boot's own configuration of transactions: its order decides whether a loss
-	 * is seen before the commit.
+	 * Starts the application with Spring Boot's own configuration of transactions: the
+	 * order of that advice decides whether a loss is seen before the commit.
 	 */
-	private final ApplicationContextRunner application = Contexts.withRedis()
-		.withConfiguration(AutoConfigurations.of(Contexts.transactionAutoConfiguration()))
-		.withUserConfiguration(Application.class)
-		.withPropertyValues("spring.data.redis.port=" + redis.port());
+	@BeforeAll
+	static void start() {
+		application = Contexts.started(redis.port(), Application.class, Contexts.transactionAutoConfiguration());
+	}
+
+	@AfterAll
+	static void stop() {
+		application.close();
+	}
+
+	@AfterEach
+	void clear() {
+		this.ledger.clear();
+	}
 
 	@Test
 	void transactionAroundTheMethodKeepsTheLock() {
-		this.application.run((context) -> {
-			Ledger ledger = context.getBean(Ledger.class);
-			Mono<Boolean> step = ledger.write("a").then(Mono.fromSupplier(() -> redis.admin().exists(LOCK)));
-			verify(context.getBean(TransactionalOperator.class).transactional(step)).expectNext(true)
-				.expectComplete()
-				.verify(Patience.PATIENCE);
-			assertThat(redis.admin().exists(LOCK)).isFalse();
-			assertThat(ledger.entries()).containsExactly("a");
-		});
+		Mono<Boolean> step = this.ledger.write("a").then(Mono.fromSupplier(() -> redis.admin().exists(LOCK)));
+		StepVerifier.create(this.transaction.transactional(step)).expectNext(true).verifyComplete();
+		assertThat(redis.admin().exists(LOCK)).isFalse();
+		assertThat(this.ledger.entries()).containsExactly("a");
 	}
 
 	@Test
 	void rollbackGivesTheLockBackAsWell() {
-		this.application.run((context) -> {
-			Ledger ledger = context.getBean(Ledger.class);
-			verify(context.getBean(TransactionalOperator.class)
-				.transactional(ledger.write("a").then(Mono.error(new IllegalStateException("no")))))
-				.expectErrorMessage("no")
-				.verify(Patience.PATIENCE);
-			assertThat(redis.admin().exists(LOCK)).isFalse();
-			assertThat(ledger.entries()).isEmpty();
-		});
+		Mono<Void> step = this.ledger.write("a").then(Mono.error(new IllegalStateException("no")));
+		StepVerifier.create(this.transaction.transactional(step)).verifyErrorMessage("no");
+		assertThat(redis.admin().exists(LOCK)).isFalse();
+		assertThat(this.ledger.entries()).isEmpty();
 	}
 
 	@Test
 	void transactionOfTheSameMethodCommitsFirst() {
-		this.application.run((context) -> {
-			Ledger ledger = context.getBean(Ledger.class);
-			Mono<List<String>> next = ledger.locked(() -> ledger.all());
-			verify(Flux.range(0, 20)
-				.flatMap((i) -> ledger.writeOnce("once").onErrorComplete(IllegalStateException.class), 20)
-				.then(next)).expectNext(List.of("once")).expectComplete().verify(Patience.PATIENCE);
-		});
+		Mono<List<String>> next = this.ledger.locked(() -> this.ledger.all());
+		StepVerifier
+			.create(Flux.range(0, 20)
+				.flatMap((i) -> this.ledger.writeOnce("once").onErrorComplete(IllegalStateException.class), 20)
+				.then(next))
+			.expectNext(List.of("once"))
+			.verifyComplete();
 	}
 
 	@Test
-	void lossRollsBackTheTransactionAroundTheMethod() {
-		this.application.run((context) -> {
-			Ledger ledger = context.getBean(Ledger.class);
-			Mono<Void> step = ledger.writeAndThrow("a").then(ledger.loseLock());
-			verify(context.getBean(TransactionalOperator.class).transactional(step))
-				.expectError(LockLostException.class)
-				.verify(Patience.PATIENCE);
-			assertThat(ledger.entries()).isEmpty();
-		});
-	}
-
-	@Test
-	void lossRollsBackTheTransactionOfTheSameMethod() {
-		this.application.run((context) -> {
-			Ledger ledger = context.getBean(Ledger.class);
-			verify(ledger.writeInTransaction("a", ledger::loseLock)).expectError(LockLostException.class)
-				.verify(Patience.PATIENCE);
-			assertThat(ledger.entries()).isEmpty();
-		});
-	}
-
-	@Test
-	void lossRollsBackATransactionWithManyElements() {
-		this.application.run((context) -> {
-			Ledger ledger = context.getBean(Ledger.class);
-			verify(ledger.writeAll(List.of("a", "b"), ledger::loseLock).then()).expectError(LockLostException.class)
-				.verify(Patience.PATIENCE);
-			assertThat(ledger.entries()).isEmpty();
-		});
+	void lossRollsBackTheTransaction() {
+		Mono<Void> around = this.ledger.writeAndThrow("a").then(this.ledger.loseLock());
+		StepVerifier.create(this.transaction.transactional(around)).verifyError(LockLostException.class);
+		assertThat(this.ledger.entries()).isEmpty();
+		StepVerifier.create(this.ledger.writeInTransaction("a", this.ledger::loseLock))
+			.verifyError(LockLostException.class);
+		assertThat(this.ledger.entries()).isEmpty();
+		StepVerifier.create(this.ledger.writeAll(List.of("a", "b"), this.ledger::loseLock).then())
+			.verifyError(LockLostException.class);
+		assertThat(this.ledger.entries()).isEmpty();
 	}
 
 	@Test
 	void heldLockCommits() {
-		this.application.run((context) -> {
-			Ledger ledger = context.getBean(Ledger.class);
-			verify(ledger.writeInTransaction("a", Mono::empty)).expectComplete().verify(Patience.PATIENCE);
-			assertThat(ledger.entries()).containsExactly("a");
-		});
-	}
-
-	private static <T> StepVerifier.FirstStep<T> verify(Mono<T> result) {
-		return StepVerifier.create(result);
+		StepVerifier.create(this.ledger.writeInTransaction("a", Mono::empty)).verifyComplete();
+		assertThat(this.ledger.entries()).containsExactly("a");
 	}
 
 	@Configuration(proxyBeanMethods = false)
@@ -215,6 +197,10 @@ class ReactiveTransactionTests {
 				.map((row) -> row.get(0, String.class))
 				.all()
 				.collectList();
+		}
+
+		void clear() {
+			this.database.sql("delete from ledger").then().block(Patience.PATIENCE);
 		}
 
 		List<String> entries() {

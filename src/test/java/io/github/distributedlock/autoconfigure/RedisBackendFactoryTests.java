@@ -4,15 +4,11 @@ import io.github.distributedlock.DistributedLock;
 import io.github.distributedlock.LockHandle;
 import io.github.distributedlock.fixtures.Client;
 import io.github.distributedlock.fixtures.RedisServers;
-import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.ValueSource;
 import redis.clients.jedis.Jedis;
 
-import org.springframework.context.annotation.Bean;
-import org.springframework.context.annotation.Configuration;
-import org.springframework.context.annotation.Primary;
 import org.springframework.data.redis.connection.RedisConnectionFactory;
 import org.springframework.data.redis.connection.RedisStandaloneConfiguration;
 import org.springframework.data.redis.core.StringRedisTemplate;
@@ -61,23 +57,20 @@ class RedisBackendFactoryTests {
 		}
 	}
 
-	@Test
-	void takesTheNamedOneOfSeveral() {
-		locksInDatabase(Two.class, "distributed-lock.redis.connection-factory=second", 2);
-	}
-
-	@Test
-	void takesThePrimaryOneOfSeveral() {
-		locksInDatabase(TwoWithPrimary.class, "distributed-lock.redis.connection-factory=", 1);
-	}
-
-	private static void locksInDatabase(Class<?> configuration, String property, int database) {
-		Contexts.withoutRedis().withUserConfiguration(configuration).withPropertyValues(property).run((context) -> {
-			try (LockHandle handle = context.getBean(DistributedLock.class).acquire("several")) {
-				assertThat(exists(1, "lock:{several}")).isEqualTo(database == 1);
-				assertThat(exists(2, "lock:{several}")).isEqualTo(database == 2);
-			}
-		});
+	@ParameterizedTest
+	@CsvSource({ "false, second, 2", "true, '', 1" })
+	void takesTheNamedOrThePrimaryOneOfSeveral(boolean primary, String name, int database) {
+		Contexts.withoutRedis()
+			.withBean("first", RedisConnectionFactory.class, () -> database(Client.JEDIS, 1),
+					(definition) -> definition.setPrimary(primary))
+			.withBean("second", RedisConnectionFactory.class, () -> database(Client.LETTUCE, 2))
+			.withPropertyValues("distributed-lock.redis.connection-factory=" + name)
+			.run((context) -> {
+				try (LockHandle handle = context.getBean(DistributedLock.class).acquire("several")) {
+					assertThat(exists(1, "lock:{several}")).isEqualTo(database == 1);
+					assertThat(exists(2, "lock:{several}")).isEqualTo(database == 2);
+				}
+			});
 	}
 
 	private static boolean exists(int database, String key) {
@@ -91,37 +84,6 @@ class RedisBackendFactoryTests {
 		RedisStandaloneConfiguration configuration = new RedisStandaloneConfiguration("localhost", PORT);
 		configuration.setDatabase(database);
 		return client.connectTo(configuration);
-	}
-
-	@Configuration(proxyBeanMethods = false)
-	static class Two {
-
-		@Bean
-		RedisConnectionFactory first() {
-			return database(Client.JEDIS, 1);
-		}
-
-		@Bean
-		RedisConnectionFactory second() {
-			return database(Client.LETTUCE, 2);
-		}
-
-	}
-
-	@Configuration(proxyBeanMethods = false)
-	static class TwoWithPrimary {
-
-		@Bean
-		@Primary
-		RedisConnectionFactory first() {
-			return database(Client.JEDIS, 1);
-		}
-
-		@Bean
-		RedisConnectionFactory second() {
-			return database(Client.LETTUCE, 2);
-		}
-
 	}
 
 }

@@ -37,8 +37,8 @@ class ServiceConnectionTests {
 	}
 
 	/**
-	 * A real Redis, though not in a container: Spring Boot has it started, and asks for
-	 * no more than its address.
+	 * A real Redis, though not in a container: Spring Boot starts the container, and asks
+	 * only for the address.
 	 */
 	private static final class WithoutDocker extends GenericContainer<WithoutDocker> {
 

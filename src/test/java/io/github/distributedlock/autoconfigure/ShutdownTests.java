@@ -41,8 +41,8 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 
 /**
- * An application that is closed while it uses locks. Spring has an hour's patience, so
- * that nothing ends just because that is over.
+ * An application that is closed while locks are in use. Spring waits for an hour, so that
+ * no time-out ends anything.
  */
 class ShutdownTests {
 

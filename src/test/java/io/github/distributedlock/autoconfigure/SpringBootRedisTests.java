@@ -27,14 +27,17 @@ import org.springframework.boot.test.context.runner.ApplicationContextRunner;
 import static org.assertj.core.api.Assertions.assertThat;
 
 /**
- * Locks are kept where Spring Boot is told that Redis is, whatever tells it.
+ * Locks are kept in the Redis that Spring Boot is configured for, whatever the way of
+ * configuration.
  */
 class SpringBootRedisTests {
 
 	@RegisterExtension
 	static final TestRedis redis = new TestRedis();
 
-	/** What nobody listens to. */
+	/**
+	 * A port on which nobody listens.
+	 */
 	private static final String NOWHERE = "spring.data.redis.port=1";
 
 	private final ApplicationContextRunner application = Contexts.withRedis()
@@ -59,8 +62,7 @@ class SpringBootRedisTests {
 	}
 
 	/**
-	 * As those of a container: a bean that says where Redis is, in place of the
-	 * properties.
+	 * Details, as of a container, tell in place of the properties where Redis is.
 	 */
 	private <T> ApplicationContextRunner withDetails(Class<T> type) {
 		return this.application.withBean(type,

@@ -15,28 +15,26 @@ import io.github.distributedlock.fixtures.RedisSentinels;
 import io.github.distributedlock.fixtures.RedisServers;
 import io.github.distributedlock.fixtures.SmallestBackend;
 import org.junit.jupiter.api.AfterAll;
+import io.github.distributedlock.fixtures.TestRedis;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.ExtendWith;
+import org.junit.jupiter.api.extension.RegisterExtension;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.ValueSource;
 import redis.clients.jedis.Jedis;
 
 import org.springframework.boot.LazyInitializationBeanFactoryPostProcessor;
-import org.springframework.boot.autoconfigure.EnableAutoConfiguration;
 import org.springframework.boot.test.context.runner.ApplicationContextRunner;
 import org.springframework.boot.test.system.CapturedOutput;
 import org.springframework.boot.test.system.OutputCaptureExtension;
-import org.springframework.context.annotation.Configuration;
-import org.springframework.context.annotation.Import;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 import static org.mockito.Mockito.mock;
 
 /**
- * Tests for {@link EngineLifecycle}: what an application finds out about its Redis when
- * it starts.
+ * Tests for {@link EngineLifecycle}: the checks of Redis at the start of an application.
  */
 @ExtendWith(OutputCaptureExtension.class)
 class StartUpCheckTests {
@@ -48,6 +46,9 @@ class StartUpCheckTests {
 			() -> RedisSentinels.start(RedisServers.EMBEDDED, Access.OPEN, Access.of("shop", "s3cret"), 0),
 			RedisSentinels::close);
 
+	@RegisterExtension
+	static final TestRedis redis = new TestRedis();
+
 	private static final String NOTHING_ATOMIC = "user default on nopass ~* &* +@all -eval -evalsha -multi -watch";
 
 	@AfterAll
@@ -57,22 +58,21 @@ class StartUpCheckTests {
 
 	@ParameterizedTest
 	@ValueSource(strings = { "jedis", "lettuce" })
-	void saysOnceWhatKeepsLocksAtomic(String client, CapturedOutput output) {
-		try (RedisServers.Server server = RedisServers.start(RedisServers.EMBEDDED)) {
-			application(client, server.port()).run((context) -> {
-				assertThat(context).hasNotFailed();
-				assertThat(output).containsOnlyOnce("Locks are kept atomic by lua on Redis 6.2.");
-				context.getBean(DistributedLock.class).acquire("key").close();
-				assertThat(output).containsOnlyOnce("Locks are kept atomic");
-			});
-		}
+	void saysOnceWhatKeepsLocksAtomicAndLeavesNothingBehind(String client, CapturedOutput output) {
+		application(client, redis.port()).run((context) -> {
+			assertThat(context).hasNotFailed();
+			assertThat(output).containsOnlyOnce("Locks are kept atomic by lua on Redis 6.2.");
+			assertThat(redis.admin().dbSize()).isZero();
+			context.getBean(DistributedLock.class).acquire("key").close();
+			assertThat(output).containsOnlyOnce("Locks are kept atomic");
+		});
 	}
 
 	@ParameterizedTest
 	@ValueSource(strings = { "jedis", "lettuce" })
 	void nothingAtomicStopsTheStart(String client, CapturedOutput output) {
 		try (RedisServers.Server server = RedisServers.start(RedisServers.EMBEDDED, NOTHING_ATOMIC)) {
-			String report = FailedStart.report(output, OnRedis.class, PATIENT,
+			String report = FailedStart.report(output, NoDatabase.class, PATIENT,
 					"spring.data.redis.port=" + server.port(), "spring.data.redis.client-type=" + client);
 			assertThat(report).containsSubsequence("Description:", "Redis could not keep locks: Redis 6.2.",
 					" offers no atomic compare-and-change operation",
@@ -92,7 +92,7 @@ class StartUpCheckTests {
 	void otherKeysThanThoseOfLocksStopTheStart(String keys, CapturedOutput output) {
 		try (RedisServers.Server server = RedisServers.start(RedisServers.EMBEDDED,
 				"user default on nopass " + keys + " &* +@all")) {
-			assertThat(FailedStart.report(output, OnRedis.class, PATIENT, "spring.data.redis.port=" + server.port()))
+			assertThat(FailedStart.report(output, NoDatabase.class, PATIENT, "spring.data.redis.port=" + server.port()))
 				.containsSubsequence("no atomic compare-and-change operation on the keys of locks, such as 'lock:{",
 						"NOPERM this user has no permissions to access one of the keys", "Action:",
 						"ACL SETUSER <user> ~lock* &lock-wake:* +", "distributed-lock.redis.prefix");
@@ -108,17 +108,15 @@ class StartUpCheckTests {
 					lettuce        | cluster.nodes=localhost:PORT         | ERR This instance has cluster support disabled | spring.data.redis.cluster.nodes
 					""")
 	void whatNoRetryCuresStopsTheStart(String clients, String properties, String said, String remedy) {
-		try (RedisServers.Server server = RedisServers.start(RedisServers.EMBEDDED)) {
-			for (String client : clients.split(", ")) {
-				String[] set = Stream.of(properties.split(", "))
-					.map((property) -> "spring.data.redis." + property.replace("PORT", String.valueOf(server.port())))
-					.toArray(String[]::new);
-				application(client, server.port()).withPropertyValues(set)
-					.run((context) -> assertThat(context).getFailure()
-						.as(client)
-						.hasStackTraceContaining(said)
-						.hasStackTraceContaining(remedy));
-			}
+		for (String client : clients.split(", ")) {
+			String[] set = Stream.of(properties.split(", "))
+				.map((property) -> "spring.data.redis." + property.replace("PORT", String.valueOf(redis.port())))
+				.toArray(String[]::new);
+			application(client, redis.port()).withPropertyValues(set)
+				.run((context) -> assertThat(context).getFailure()
+					.as(client)
+					.hasStackTraceContaining(said)
+					.hasStackTraceContaining(remedy));
 		}
 	}
 
@@ -131,17 +129,15 @@ class StartUpCheckTests {
 					""")
 	void whatSentinelsSayAndNoRetryCuresStopsTheStart(String properties, String said, String remedy,
 			CapturedOutput output) {
-		// The first is down, so it says nothing.
+		// The first Sentinel is down, and says nothing.
 		assertSentinelsStopTheStart(output, "localhost:1," + SENTINELS.get().sentinels().get(0), properties, said,
 				remedy);
 	}
 
 	@Test
-	void aServerThatIsNoSentinelStopsTheStart(CapturedOutput output) {
-		try (RedisServers.Server server = RedisServers.start(RedisServers.EMBEDDED)) {
-			assertSentinelsStopTheStart(output, server.toString(), "master=locks", "ERR unknown command `SENTINEL`",
-					"sentinel.nodes");
-		}
+	void serverThatIsNoSentinelStopsTheStart(CapturedOutput output) {
+		assertSentinelsStopTheStart(output, redis.server().toString(), "master=locks", "ERR unknown command `SENTINEL`",
+				"sentinel.nodes");
 	}
 
 	private static void assertSentinelsStopTheStart(CapturedOutput output, String nodes, String properties, String said,
@@ -149,13 +145,13 @@ class StartUpCheckTests {
 		Stream<String> sentinel = Stream.concat(Stream.of("nodes=" + nodes), Stream.of(properties.split(", ")))
 			.map((property) -> "spring.data.redis.sentinel." + property);
 		String[] lettuce = Stream.concat(Stream.of(PATIENT), sentinel).toArray(String[]::new);
-		assertThat(FailedStart.report(output, OnRedis.class, lettuce)).contains(said)
+		assertThat(FailedStart.report(output, NoDatabase.class, lettuce)).contains(said)
 			.contains("spring.data.redis." + remedy)
 			.doesNotContain("spring.data.redis.username", "spring.data.redis.password");
-		// It does not come to us, and does not always say why.
+		// The failure of Jedis does not reach the library, and does not always say why.
 		String[] jedis = Stream.concat(Stream.of("spring.data.redis.client-type=jedis"), Stream.of(lettuce))
 			.toArray(String[]::new);
-		assertThat(FailedStart.report(output, OnRedis.class, jedis)).contains("spring.data.redis.sentinel.nodes",
+		assertThat(FailedStart.report(output, NoDatabase.class, jedis)).contains("spring.data.redis.sentinel.nodes",
 				"spring.data.redis.sentinel.master",
 				"spring.data.redis.sentinel.username and spring.data.redis.sentinel.password");
 	}
@@ -163,7 +159,7 @@ class StartUpCheckTests {
 	@Test
 	void whatIsAskedForByNameAndNotAllowedStopsTheStart(CapturedOutput output) {
 		try (RedisServers.Server server = RedisServers.start(RedisServers.EMBEDDED, NOTHING_ATOMIC)) {
-			assertThat(FailedStart.report(output, OnRedis.class, PATIENT, "spring.data.redis.port=" + server.port(),
+			assertThat(FailedStart.report(output, NoDatabase.class, PATIENT, "spring.data.redis.port=" + server.port(),
 					"distributed-lock.redis.atomicity=transaction", "distributed-lock.redis.prefix=shop"))
 				.containsSubsequence("transaction: NOPERM", "Action:", "ACL SETUSER <user> ~shop* &shop-wake:* +",
 						"+watch", "Or remove distributed-lock.redis.atomicity=transaction")
@@ -174,7 +170,7 @@ class StartUpCheckTests {
 	@Test
 	void aWrongPasswordStopsTheStart(CapturedOutput output) {
 		try (RedisServers.Server server = RedisServers.start(RedisServers.EMBEDDED, "requirepass secret")) {
-			assertThat(FailedStart.report(output, OnRedis.class, PATIENT, "spring.data.redis.port=" + server.port()))
+			assertThat(FailedStart.report(output, NoDatabase.class, PATIENT, "spring.data.redis.port=" + server.port()))
 				.containsSubsequence("Description:", "Redis could not keep locks: NOAUTH ", "Action:",
 						"Set spring.data.redis.password");
 		}
@@ -254,10 +250,11 @@ class StartUpCheckTests {
 	void annotationThatTheServerCannotServeStopsTheStart(Class<?> type, CapturedOutput output) {
 		try (RedisServers.Server server = RedisServers.start(RedisServers.EMBEDDED,
 				"user default on nopass ~* &* +@all -eval -evalsha")) {
-			assertThat(FailedStart.report(output, type, PATIENT, "spring.data.redis.port=" + server.port()))
+			assertThat(FailedStart.report(output, List.of(NoDatabase.class, type), PATIENT,
+					"spring.data.redis.port=" + server.port()))
 				.containsSubsequence("Description:",
 						"@DistributedLock on " + type.getName()
-								+ "$Work.run(): not possible here: Lock 'report' was requested as "
+								+ ".run(): not possible here: Lock 'report' was requested as "
 								+ type.getSimpleName()
 									.replace("Sharing", "SHARED")
 									.replace("Fair", "fair")
@@ -271,62 +268,43 @@ class StartUpCheckTests {
 		try (RedisServers.Server server = RedisServers.start(RedisServers.EMBEDDED)) {
 			server.stop();
 			for (String atomicity : List.of("transaction", "native", "best-effort")) {
-				application("jedis", server.port()).withPropertyValues("distributed-lock.redis.atomicity=" + atomicity)
-					.withBean(Sharing.Work.class)
-					.run((context) -> assertThat(context).getFailure()
-						.rootCause()
-						.isInstanceOf(LockDefinitionException.class)
-						.hasMessageContaining("not possible here: Lock 'report' was requested as SHARED"));
+				Contexts.refuses(
+						application("jedis", server.port())
+							.withPropertyValues("distributed-lock.redis.atomicity=" + atomicity)
+							.withBean(Sharing.class),
+						LockDefinitionException.class, "not possible here: Lock 'report' was requested as SHARED");
 			}
-			application("jedis", server.port()).withBean(Sharing.Work.class)
+			application("jedis", server.port()).withBean(Sharing.class)
 				.run((context) -> assertThat(context).hasNotFailed());
 		}
 	}
 
 	@Test
 	void fencedIsRefusedByNameOnAStoreWithoutTokens() {
-		Contexts.withRedis()
-			.withBean(LockBackend.class, SmallestBackend::new)
-			.withBean(Fenced.class)
-			.run((context) -> assertThat(context).getFailure()
-				.rootCause()
-				.isInstanceOf(LockDefinitionException.class)
-				.hasMessageContaining("was requested as fenced"));
+		Contexts.refuses(Contexts.withRedis().withBean(LockBackend.class, SmallestBackend::new).withBean(Fenced.class),
+				LockDefinitionException.class, "was requested as fenced");
 	}
 
 	@Test
-	void annotationOfALazyBeanIsRefusedWhenItIsCalled() {
-		try (RedisServers.Server server = RedisServers.start(RedisServers.EMBEDDED); Jedis admin = server.admin()) {
-			application("jedis", server.port()).withPropertyValues("distributed-lock.redis.atomicity=transaction")
-				.withBean(Sharing.Work.class, Sharing.Work::new, (definition) -> definition.setLazyInit(true))
-				.run((context) -> {
-					assertThat(context).hasNotFailed();
-					Sharing.Work work = context.getBean(Sharing.Work.class);
-					assertThatExceptionOfType(LockBackendException.class).isThrownBy(work::run)
-						.withMessageContainingAll("Lock 'report' was requested as SHARED", "scripts (Lua)");
-					assertThat(admin.dbSize()).isZero();
-				});
-		}
+	void annotationOfALazyBeanIsRefusedAtTheCall() {
+		application("jedis", redis.port()).withPropertyValues("distributed-lock.redis.atomicity=transaction")
+			.withBean(Sharing.class, Sharing::new, (definition) -> definition.setLazyInit(true))
+			.run((context) -> {
+				assertThat(context).hasNotFailed();
+				Sharing work = context.getBean(Sharing.class);
+				assertThatExceptionOfType(LockBackendException.class).isThrownBy(work::run)
+					.withMessageContainingAll("Lock 'report' was requested as SHARED", "scripts (Lua)");
+				assertThat(redis.admin().dbSize()).isZero();
+			});
 	}
 
 	@Test
 	void annotationsThatTheServerCanServeStart() {
-		try (RedisServers.Server server = RedisServers.start(RedisServers.EMBEDDED)) {
-			application("jedis", server.port()).withBean(Sharing.Work.class)
-				.withBean(Fair.Work.class)
-				.run((context) -> {
-					assertThat(context).hasNotFailed();
-					context.getBean(Sharing.Work.class).run();
-					context.getBean(Fair.Work.class).run();
-				});
-		}
-	}
-
-	@Test
-	void leavesNothingBehind() {
-		try (RedisServers.Server server = RedisServers.start(RedisServers.EMBEDDED); Jedis admin = server.admin()) {
-			application("jedis", server.port()).run((context) -> assertThat(admin.dbSize()).isZero());
-		}
+		application("jedis", redis.port()).withBean(Sharing.class).withBean(Fair.class).run((context) -> {
+			assertThat(context).hasNotFailed();
+			context.getBean(Sharing.class).run();
+			context.getBean(Fair.class).run();
+		});
 	}
 
 	private static ApplicationContextRunner application(String client, int port) {
@@ -353,55 +331,27 @@ class StartUpCheckTests {
 
 	}
 
-	@Configuration(proxyBeanMethods = false)
-	@EnableAutoConfiguration
-	@Import({ NoDatabase.class, Sharing.Work.class })
 	static class Sharing {
 
-		static class Work {
-
-			@io.github.distributedlock.annotation.DistributedLock(key = "'report'", mode = LockMode.SHARED)
-			void run() {
-			}
-
+		@io.github.distributedlock.annotation.DistributedLock(key = "'report'", mode = LockMode.SHARED)
+		void run() {
 		}
 
 	}
 
-	@Configuration(proxyBeanMethods = false)
-	@EnableAutoConfiguration
-	@Import({ NoDatabase.class, Limited.Work.class })
 	static class Limited {
 
-		static class Work {
-
-			@io.github.distributedlock.annotation.DistributedLock(key = "'report'", permits = 3)
-			void run() {
-			}
-
+		@io.github.distributedlock.annotation.DistributedLock(key = "'report'", permits = 3)
+		void run() {
 		}
 
 	}
 
-	@Configuration(proxyBeanMethods = false)
-	@EnableAutoConfiguration
-	@Import({ NoDatabase.class, Fair.Work.class })
 	static class Fair {
 
-		static class Work {
-
-			@io.github.distributedlock.annotation.DistributedLock(key = "'report'", fair = true)
-			void run() {
-			}
-
+		@io.github.distributedlock.annotation.DistributedLock(key = "'report'", fair = true)
+		void run() {
 		}
-
-	}
-
-	@Configuration(proxyBeanMethods = false)
-	@EnableAutoConfiguration
-	@Import(NoDatabase.class)
-	static class OnRedis {
 
 	}
 

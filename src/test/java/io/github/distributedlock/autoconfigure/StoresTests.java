@@ -24,13 +24,12 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.RegisterExtension;
 import reactor.core.publisher.Mono;
 
+import org.springframework.beans.factory.support.AbstractBeanDefinition;
 import org.springframework.boot.autoconfigure.AutoConfiguration;
 import org.springframework.boot.autoconfigure.AutoConfigurations;
 import org.springframework.boot.test.context.runner.ApplicationContextRunner;
 import org.springframework.context.ApplicationContext;
 import org.springframework.context.annotation.Bean;
-import org.springframework.context.annotation.Configuration;
-import org.springframework.context.annotation.Lazy;
 import org.springframework.context.annotation.Primary;
 import org.springframework.context.support.GenericApplicationContext;
 import org.springframework.data.redis.connection.RedisConnectionFactory;
@@ -118,30 +117,27 @@ class StoresTests {
 
 	@Test
 	void anotherStoreIsCheckedAtTheStart() {
-		Contexts.inMemory()
-			.withPropertyValues("distributed-lock.backend=memory,redis")
-			.run((context) -> assertThat(context).getFailure()
-				.rootCause()
-				.hasMessageContaining("no RedisConnectionFactory bean"));
+		Contexts.refuses(Contexts.inMemory().withPropertyValues("distributed-lock.backend=memory,redis"),
+				Throwable.class, "no RedisConnectionFactory bean");
 	}
 
 	@Test
 	void theBeanOfAnotherStoreNeedsNoName() {
-		Contexts.inMemory().withBean(Shop.class).withUserConfiguration(Own.class).run((context) -> {
-			assertThat(context).hasSingleBean(EngineLifecycle.class);
-			assertThat(context.getBean(Shop.class).inMemory().owner()).startsWith("own@");
-		});
+		Contexts.inMemory()
+			.withBean(Shop.class)
+			.withBean("memoryLock", LockEngine.class, StoresTests::engine,
+					(definition) -> ((AbstractBeanDefinition) definition).setDefaultCandidate(false))
+			.run((context) -> {
+				assertThat(context).hasSingleBean(EngineLifecycle.class);
+				assertThat(context.getBean(Shop.class).inMemory().owner()).startsWith("own@");
+			});
 	}
 
 	@Test
-	void aNameThatTheApplicationHasStaysItsOwn() {
+	void nameOrAliasThatTheApplicationHasStaysItsOwn() {
 		Contexts.inMemory()
 			.withBean("memoryLock", String.class, () -> "home-made")
 			.run((context) -> assertThat(context).getBean("memoryLock").isEqualTo("home-made"));
-	}
-
-	@Test
-	void anAliasThatTheApplicationHasStaysItsOwn() {
 		Contexts.inMemory()
 			.withInitializer((context) -> context.getBeanFactory().registerAlias("greeter", "memoryLock"))
 			.withBean("greeter", Greeter.class)
@@ -168,60 +164,43 @@ class StoresTests {
 	}
 
 	@Test
-	void aStoreThatIsMissingStopsTheStartAndNamesThoseThereAre() {
-		Contexts.inMemory()
-			.withBean(Wrong.class)
-			.run((context) -> assertThat(context).getFailure()
-				.isInstanceOf(LockDefinitionException.class)
-				.hasMessageContaining(Wrong.class.getName() + ".run(): store = \"ledgerLock\" names no single"
-						+ " DistributedLock bean")
-				.hasMessageContaining("write one of "));
-	}
-
-	@Test
-	void aStoreThatIsNotConfiguredIsToBeAdded() {
-		this.both.withBean(InEachStore.class)
-			.run((context) -> assertThat(context).getFailure()
-				.isInstanceOf(LockDefinitionException.class)
-				.hasMessageContaining("store = \"jdbcLock\" names no single DistributedLock bean")
-				.hasMessageEndingWith(
-						"(add jdbc to distributed-lock.backend and write jdbcLock, or write one of redisLock,"
-								+ " or mark one with @Primary as the default)"));
-	}
-
-	@Test
-	void aBeanThatIsNoLockStopsTheStart() {
-		Contexts.inMemory()
-			.withBean("ledgerLock", String.class, () -> "home-made")
-			.withBean(Wrong.class)
-			.run((context) -> assertThat(context).getFailure()
-				.isInstanceOf(LockDefinitionException.class)
-				.hasMessageContaining("store = \"ledgerLock\"")
-				.hasMessageContaining("write one of "));
+	void storeThatIsMissingStopsTheStartAndNamesThoseThereAre() {
+		String problem = Wrong.class.getName() + ".run(): store = \"ledgerLock\" names no single DistributedLock bean";
+		ApplicationContextRunner wrong = Contexts.inMemory().withBean(Wrong.class);
+		Contexts.refuses(wrong, LockDefinitionException.class, problem, "write one of ");
+		Contexts.refuses(wrong.withBean("ledgerLock", String.class, () -> "no lock"), LockDefinitionException.class,
+				problem, "write one of ");
+		Contexts.refuses(this.both.withBean(InEachStore.class), LockDefinitionException.class,
+				"store = \"jdbcLock\" names no single DistributedLock bean",
+				"(add jdbc to distributed-lock.backend and write jdbcLock, or write one of redisLock,"
+						+ " or mark one with @Primary as the default)");
 	}
 
 	@Test
 	void severalOfTheApplicationStopTheStartUnlessOneIsPrimary() {
+		Contexts.refuses(
+				Contexts.withoutRedis()
+					.withBean("first", LockEngine.class, StoresTests::engine)
+					.withBean("second", LockEngine.class, StoresTests::engine)
+					.withBean(Greeter.class),
+				LockDefinitionException.class, "store = \"\" names no single DistributedLock bean",
+				"write one of first, second,");
 		Contexts.withoutRedis()
-			.withUserConfiguration(Two.class)
-			.withBean(Greeter.class)
-			.run((context) -> assertThat(context).getFailure()
-				.isInstanceOf(LockDefinitionException.class)
-				.hasMessageContaining("store = \"\" names no single DistributedLock bean")
-				.hasMessageContaining("write one of first, second,"));
-		Contexts.withoutRedis()
-			.withUserConfiguration(Two.class, OnePrimary.class)
+			.withBean("first", LockEngine.class, StoresTests::engine)
+			.withBean("second", LockEngine.class, StoresTests::engine, (definition) -> definition.setPrimary(true))
 			.withBean(Greeter.class)
 			.run((context) -> assertThat(context.getBean(Greeter.class).heldKeys()).containsExactly("greeting"));
 	}
 
 	@Test
 	void annotationsOfLaterBeansAreRefusedWhenTheyAreCalled() {
-		Contexts.inMemory().withUserConfiguration(Later.class).run((context) -> {
-			Wrong later = context.getBean(Wrong.class);
-			assertThatExceptionOfType(LockDefinitionException.class).isThrownBy(later::run)
-				.withMessageContaining("store = \"ledgerLock\"");
-		});
+		Contexts.inMemory()
+			.withBean(Wrong.class, Wrong::new, (definition) -> definition.setLazyInit(true))
+			.run((context) -> {
+				Wrong later = context.getBean(Wrong.class);
+				assertThatExceptionOfType(LockDefinitionException.class).isThrownBy(later::run)
+					.withMessageContaining("store = \"ledgerLock\"");
+			});
 	}
 
 	@Test
@@ -230,14 +209,13 @@ class StoresTests {
 			.withPropertyValues("distributed-lock.backend=redis,memory", "distributed-lock.redis.atomicity=transaction")
 			.withBean(Shared.class)
 			.run((context) -> assertThat(context).hasNotFailed());
-		this.both
-			.withPropertyValues("distributed-lock.backend=memory,redis", "distributed-lock.redis.atomicity=transaction")
-			.withBean(SharedInRedis.class)
-			.run((context) -> assertThat(context).getFailure()
-				.cause()
-				.isInstanceOf(LockDefinitionException.class)
-				.hasMessageContaining(SharedInRedis.class.getName())
-				.hasMessageContaining("write store = \"memoryLock\", which offers that, or "));
+		Contexts.refuses(
+				this.both
+					.withPropertyValues("distributed-lock.backend=memory,redis",
+							"distributed-lock.redis.atomicity=transaction")
+					.withBean(SharedInRedis.class),
+				LockDefinitionException.class, SharedInRedis.class.getName(),
+				"write store = \"memoryLock\", which offers that, or ");
 	}
 
 	@Test
@@ -250,11 +228,8 @@ class StoresTests {
 
 	@Test
 	void noStoreAtAllIsRefused() {
-		Contexts.withoutRedis()
-			.withPropertyValues("distributed-lock.backend=")
-			.run((context) -> assertThat(context).getFailure()
-				.rootCause()
-				.hasMessageContaining("distributed-lock.backend"));
+		Contexts.refuses(Contexts.withoutRedis().withPropertyValues("distributed-lock.backend="), Throwable.class,
+				"distributed-lock.backend");
 	}
 
 	private static List<String> heldIn(ApplicationContext context, Function<Shop, LockHandle> call) {
@@ -262,6 +237,10 @@ class StoresTests {
 		return Stream.of("memoryLock", "redisLock")
 			.filter((lock) -> context.getBean(lock, DistributedLock.class).owns(handle))
 			.toList();
+	}
+
+	private static LockEngine engine() {
+		return LockEngine.builder(new InMemoryLockBackend()).application("own").build();
 	}
 
 	static class Shop {
@@ -342,56 +321,6 @@ class StoresTests {
 
 		@io.github.distributedlock.annotation.DistributedLock(key = "'k'", mode = LockMode.SHARED, store = "redisLock")
 		public void run() {
-		}
-
-	}
-
-	@Configuration(proxyBeanMethods = false)
-	static class Later {
-
-		@Bean
-		@Lazy
-		Wrong wrong() {
-			return new Wrong();
-		}
-
-	}
-
-	@Configuration(proxyBeanMethods = false)
-	static class Two {
-
-		@Bean
-		LockEngine first() {
-			return LockEngine.builder(new InMemoryLockBackend()).build();
-		}
-
-		@Bean
-		LockEngine second() {
-			return LockEngine.builder(new InMemoryLockBackend()).build();
-		}
-
-	}
-
-	@Configuration(proxyBeanMethods = false)
-	static class OnePrimary {
-
-		@Bean
-		@Primary
-		LockEngine third() {
-			return LockEngine.builder(new InMemoryLockBackend()).build();
-		}
-
-	}
-
-	/**
-	 * Beside the default one, for those that name it.
-	 */
-	@Configuration(proxyBeanMethods = false)
-	static class Own {
-
-		@Bean(defaultCandidate = false)
-		LockEngine memoryLock() {
-			return LockEngine.builder(new InMemoryLockBackend()).application("own").build();
 		}
 
 	}

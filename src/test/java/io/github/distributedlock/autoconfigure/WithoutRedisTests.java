@@ -74,7 +74,7 @@ class WithoutRedisTests {
 	}
 
 	/**
-	 * Has a database, since H2 is there. With R2DBC, Spring Boot 3.5 would give it none.
+	 * Has a database, since H2 is there. With R2DBC, Spring Boot 3.5 would make none.
 	 */
 	@Configuration(proxyBeanMethods = false)
 	@EnableAutoConfiguration

@@ -48,14 +48,16 @@ import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 import static org.assertj.core.api.Assumptions.assumeThat;
 
 /**
- * The alert rules and the dashboard read what an application with Actuator really has.
- * What needs Prometheus itself is skipped where its programs are not on the path.
+ * The alert rules and the dashboard read meters that an application with Actuator really
+ * has. Tests of Prometheus itself are skipped if the programs are not on the path.
  */
 class AlertsTests {
 
 	private static final Path FOLDER = Path.of("src/docs/operations");
 
-	/** A meter, and what follows it in braces. */
+	/**
+	 * A meter, and the labels in braces.
+	 */
 	private static final Pattern SELECTOR = Pattern.compile("\\b(distributed_lock_\\w+)(?:\\{([^}]*)})?");
 
 	private static final Pattern LABEL = Pattern.compile("(\\w+)(?:=~|!~|!=|=)\"([^\"]*)\"");
@@ -93,7 +95,7 @@ class AlertsTests {
 	}
 
 	@Test
-	void metersAndLabelsExist() throws IOException {
+	void metersAndLabelsExist() {
 		Map<String, Map<String, Set<String>>> scraped = scraped();
 		List<String> expressions = Stream.concat(rules().stream(), panels().stream()).toList();
 		assertThat(expressions).hasSizeGreaterThan(15).allSatisfy((expression) -> {
@@ -115,7 +117,7 @@ class AlertsTests {
 	}
 
 	@Test
-	void theRunbookHasEachAlert() throws IOException {
+	void theRunbookHasEachAlert() {
 		assertThat(
 				Documents.table("alert", "it means").stream().map((row) -> row.get(0).replaceAll("`([^`]*)`.*", "$1")))
 			.containsExactlyElementsOf(alerts("alert"));
@@ -178,7 +180,7 @@ class AlertsTests {
 	}
 
 	/**
-	 * What the application has: the values of each label of each meter.
+	 * Returns the values of each label of each meter of the application.
 	 */
 	private static Map<String, Map<String, Set<String>>> scraped() {
 		Map<String, Map<String, Set<String>>> scraped = new HashMap<>();
@@ -192,20 +194,20 @@ class AlertsTests {
 		return scraped;
 	}
 
-	private static List<String> rules() throws IOException {
+	private static List<String> rules() {
 		return alerts("expr");
 	}
 
-	private static List<String> alerts(String field) throws IOException {
+	private static List<String> alerts(String field) {
 		Map<String, List<Map<String, List<Map<String, Object>>>>> file = new Yaml()
-			.load(Files.readString(FOLDER.resolve("alerts.yml")));
+			.load(Documents.text(FOLDER.resolve("alerts.yml")));
 		return file.get("groups").get(0).get("rules").stream().map((rule) -> String.valueOf(rule.get(field))).toList();
 	}
 
-	private static List<String> panels() throws IOException {
+	private static List<String> panels() {
 		List<String> expressions = new ArrayList<>();
 		Map<String, Object> dashboard = JsonParserFactory.getJsonParser()
-			.parseMap(Files.readString(FOLDER.resolve("dashboard.json")));
+			.parseMap(Documents.text(FOLDER.resolve("dashboard.json")));
 		for (Object panel : (List<?>) dashboard.get("panels")) {
 			for (Object target : (List<?>) ((Map<?, ?>) panel).get("targets")) {
 				expressions.add(String.valueOf(((Map<?, ?>) target).get("expr")));
@@ -227,8 +229,8 @@ class AlertsTests {
 			.start();
 	}
 
-	private String output() throws IOException {
-		return Files.readString(this.directory.resolve("output"));
+	private String output() {
+		return Documents.text(this.directory.resolve("output"));
 	}
 
 	private static String query(int port, String expression) throws InterruptedException {

@@ -1,7 +1,5 @@
 package io.github.distributedlock.docs;
 
-import java.io.IOException;
-import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;
 import java.util.Set;
@@ -26,7 +24,7 @@ class ArchitecturePageTests {
 	@Test
 	void classesAndScriptsExist() {
 		Set<String> names = Stream.of("src/main", "src/test", "src/tck", "src/model")
-			.flatMap((root) -> files(Path.of(root)))
+			.flatMap((root) -> Documents.under(Path.of(root)))
 			.map((file) -> file.getFileName().toString().replaceFirst("[.]java$", ""))
 			.collect(Collectors.toSet());
 		assertThat(Documents.code(PAGE).filter((code) -> code.matches("[A-Z]\\w*[a-z]\\w*|[a-z-]+[.]lua"))).isNotEmpty()
@@ -39,20 +37,12 @@ class ArchitecturePageTests {
 			.stream()
 			.map((row) -> row.get(0).replace("`", ""))
 			.toList();
-		List<String> packages = files(SOURCES).map((file) -> SOURCES.relativize(file.getParent()).toString())
+		List<String> packages = Documents.under(SOURCES)
+			.map((file) -> SOURCES.relativize(file.getParent()).toString())
 			.map((folder) -> folder.isEmpty() ? "(root)" : folder.replace('/', '.'))
 			.distinct()
 			.toList();
 		assertThat(told).containsExactlyInAnyOrderElementsOf(packages);
-	}
-
-	private static Stream<Path> files(Path root) {
-		try (Stream<Path> files = Files.walk(root)) {
-			return files.filter(Files::isRegularFile).toList().stream();
-		}
-		catch (IOException ex) {
-			throw new AssertionError(ex);
-		}
 	}
 
 }

@@ -20,7 +20,8 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 /**
  * The Chinese README says what the English one says: the same sections, commands and
- * figures, all attributes, and as many promises. Its further sections are its own.
+ * figures, all attributes, and as many promises. Further sections are the Chinese
+ * README's own.
  */
 class ChineseReadmeTests {
 

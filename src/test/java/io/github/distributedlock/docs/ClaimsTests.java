@@ -1,7 +1,5 @@
 package io.github.distributedlock.docs;
 
-import java.io.IOException;
-import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.Comparator;
 import java.util.List;
@@ -31,7 +29,7 @@ class ClaimsTests {
 	private static final Pattern THREE_WORDS = Pattern.compile("\\b[a-z]+ [a-z]+ [a-z]+\\b");
 
 	/**
-	 * Who changes the constant sees the words that go with it.
+	 * A change of a constant fails the test, and shows the words to change.
 	 */
 	@ParameterizedTest
 	@CsvSource(delimiter = '|', quoteCharacter = '§',
@@ -74,13 +72,13 @@ class ClaimsTests {
 					failover.md | Once a second, while a request waits | backend/redis/internal/Pulse | PERIOD_NANOS = TimeUnit.SECONDS.toNanos(1)
 					architecture.md | fails after 5 s in line | engine/AsyncDriver | LEAST_LINE_TIME = TimeUnit.SECONDS.toNanos(5)
 					""")
-	void numbersAreThoseOfTheCode(String page, String words, String source, String constant) throws IOException {
+	void numbersAreThoseOfTheCode(String page, String words, String source, String constant) {
 		Path document = page.equals("README.md") ? Documents.README : Documents.page(page);
-		assertThat(Files.readString(document).replaceAll("\\s+", " ")).contains(words);
+		assertThat(Documents.text(document).replaceAll("\\s+", " ")).contains(words);
 		Path file = source.endsWith(".lua")
 				? MAIN.resolve("resources/io/github/distributedlock/backend/redis").resolve(source)
 				: LIBRARY.resolve(source + ".java");
-		assertThat(Regions.normal(Files.readString(file))).contains(constant);
+		assertThat(Regions.normal(Documents.text(file))).contains(constant);
 	}
 
 	@Test
@@ -98,15 +96,15 @@ class ClaimsTests {
 	}
 
 	@Test
-	void testsInTheTextExist() throws IOException {
-		List<String> tests = files(Path.of("src")).map((file) -> file.getFileName().toString()).toList();
+	void testsInTheTextExist() {
+		List<String> tests = Documents.under(Path.of("src")).map((file) -> file.getFileName().toString()).toList();
 		assertThat(Documents.code().filter((code) -> code.matches("[A-Z]\\w+Tests"))).isNotEmpty()
 			.allSatisfy((name) -> assertThat(tests).contains(name + ".java"));
 	}
 
 	@Test
-	void comparedVersionsAreThoseOfTheBuild() throws IOException {
-		String pom = Files.readString(Path.of("pom.xml"));
+	void comparedVersionsAreThoseOfTheBuild() {
+		String pom = Documents.text(Path.of("pom.xml"));
 		List<String> heading = Documents.lines(Documents.page("comparison.md"))
 			.stream()
 			.filter((line) -> line.startsWith("| | this library"))
@@ -117,9 +115,8 @@ class ClaimsTests {
 	}
 
 	@Test
-	void theListOfTheApiIsComplete() throws IOException {
-		String architecture = Files
-			.readString(Path.of("src/test/java/io/github/distributedlock/ArchitectureTests.java"));
+	void theListOfTheApiIsComplete() {
+		String architecture = Documents.text(Path.of("src/test/java/io/github/distributedlock/ArchitectureTests.java"));
 		String api = architecture.substring(architecture.indexOf("API = Set.of("),
 				architecture.indexOf("SliceAssignment PACKAGES"));
 		assertThat(LITERAL.matcher(api).results().map((name) -> name.group(1)))
@@ -132,11 +129,11 @@ class ClaimsTests {
 	}
 
 	/**
-	 * Of each line, what remains without the texts of the code are values: keys, owners,
-	 * times, addresses, and never words in a row.
+	 * A line without the texts of the code consists of values: keys, owners, times,
+	 * addresses, and never words in a row.
 	 */
 	@Test
-	void linesOfTheLogAreThoseOfTheCode() throws IOException {
+	void linesOfTheLogAreThoseOfTheCode() {
 		List<String> texts = texts();
 		assertThat(logged()).hasSizeGreaterThan(15).allSatisfy((line) -> {
 			String rest = line;
@@ -153,10 +150,10 @@ class ClaimsTests {
 	}
 
 	/**
-	 * What the code may write between its values, the longest first.
+	 * Returns the texts that the code may write between values, the longest first.
 	 */
-	private static List<String> texts() throws IOException {
-		String code = String.join("\n", files(LIBRARY).map(ClaimsTests::read).toList())
+	private static List<String> texts() {
+		String code = String.join("\n", Documents.under(LIBRARY).map(Documents::text).toList())
 			// Literals that are joined are one.
 			.replaceAll("\"\\s*\\+\\s*\"", "");
 		return LITERAL.matcher(code)
@@ -167,16 +164,6 @@ class ClaimsTests {
 			.distinct()
 			.sorted(Comparator.comparingInt(String::length).reversed())
 			.toList();
-	}
-
-	private static Stream<Path> files(Path root) throws IOException {
-		try (Stream<Path> files = Files.walk(root)) {
-			return files.filter(Files::isRegularFile).toList().stream();
-		}
-	}
-
-	private static String read(Path file) {
-		return String.join("\n", Documents.lines(file));
 	}
 
 }

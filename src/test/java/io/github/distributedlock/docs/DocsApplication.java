@@ -13,8 +13,8 @@ import org.springframework.jdbc.core.JdbcTemplate;
 import org.springframework.jdbc.datasource.DriverManagerDataSource;
 
 /**
- * An application with the README's classes. Started twice on one Redis, its instances
- * have as little in common as two JVMs.
+ * An application with the README's classes. Two instances on one Redis have as little in
+ * common as two JVMs.
  */
 @SpringBootApplication
 @Import(NoDatabase.class)

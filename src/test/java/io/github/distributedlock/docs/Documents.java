@@ -18,7 +18,7 @@ import org.springframework.core.env.EnumerablePropertySource;
 import org.springframework.core.io.ByteArrayResource;
 
 /**
- * The README, in its languages, and all pages of {@code src/docs}, taken apart.
+ * The README, in both languages, and all pages of {@code src/docs}, taken apart.
  */
 final class Documents {
 
@@ -34,15 +34,28 @@ final class Documents {
 	}
 
 	/**
-	 * The README first.
+	 * Returns all pages in all languages, the README first.
 	 */
 	static Stream<Path> files() {
-		try (Stream<Path> pages = Files.walk(PAGES)) {
-			return Stream
-				.concat(Stream.of(README, CHINESE_README),
-						pages.filter((file) -> file.toString().endsWith(".md")).sorted())
-				.toList()
-				.stream();
+		return Stream.concat(Stream.of(README, CHINESE_README),
+				under(PAGES).filter((file) -> file.toString().endsWith(".md")));
+	}
+
+	/**
+	 * Returns the files in a folder and in the folders of that folder, sorted.
+	 */
+	static Stream<Path> under(Path root) {
+		try (Stream<Path> files = Files.walk(root)) {
+			return files.filter(Files::isRegularFile).sorted().toList().stream();
+		}
+		catch (IOException ex) {
+			throw new UncheckedIOException(ex);
+		}
+	}
+
+	static String text(Path file) {
+		try {
+			return Files.readString(file);
 		}
 		catch (IOException ex) {
 			throw new UncheckedIOException(ex);
@@ -50,7 +63,7 @@ final class Documents {
 	}
 
 	/**
-	 * Those that no program writes, the README first.
+	 * Returns the pages that no program writes, the README first.
 	 */
 	static Stream<Path> pages() {
 		return files().filter((file) -> !file.startsWith(PAGES.resolve("performance")));
@@ -91,16 +104,8 @@ final class Documents {
 		return files().flatMap((file) -> lines(file).stream()).map((line) -> line.replaceFirst("^> ?", "")).toList();
 	}
 
-	/**
-	 * The lines of one.
-	 */
 	static List<String> lines(Path file) {
-		try {
-			return Files.readAllLines(file);
-		}
-		catch (IOException ex) {
-			throw new UncheckedIOException(ex);
-		}
+		return text(file).lines().toList();
 	}
 
 	/**
@@ -120,7 +125,7 @@ final class Documents {
 	}
 
 	/**
-	 * What a link may follow a number sign with: the headings, as GitHub names them.
+	 * Returns the anchors of a page: the headings, as GitHub names them.
 	 */
 	static List<String> anchors(Path file) {
 		return prose(file).stream()

@@ -1,10 +1,8 @@
 package io.github.distributedlock.docs;
 
 import java.io.ByteArrayInputStream;
-import java.io.IOException;
 import java.lang.reflect.Method;
 import java.nio.charset.StandardCharsets;
-import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
@@ -62,7 +60,9 @@ class DocumentsTests {
 	/** Begins a dependency, which is Kotlin, too. */
 	private static final String GRADLE = "implementation(";
 
-	/** Of another library that begins like Spring Boot's. */
+	/**
+	 * A property of another library that begins like Spring Boot's.
+	 */
 	private static final String FOREIGN_PROPERTY = "spring.klock.";
 
 	/** Spring Boot still reads these, and does not list them any more. */
@@ -93,7 +93,9 @@ class DocumentsTests {
 			.allSatisfy((line) -> assertThat(line).hasSizeLessThanOrEqualTo(120));
 	}
 
-	/** Else GitHub shows no box. */
+	/**
+	 * GitHub shows a box only if the mark stands alone.
+	 */
 	@ParameterizedTest
 	@MethodSource("io.github.distributedlock.docs.Documents#pages")
 	void marksOfBoxesStandAlone(Path file) {
@@ -146,7 +148,7 @@ class DocumentsTests {
 		for (String block : Documents.blocks("yaml")) {
 			for (PropertySource<?> source : new YamlPropertySourceLoader().load("documents",
 					new ByteArrayResource(block.getBytes(StandardCharsets.UTF_8)))) {
-				// What is below "stores" belongs to stores of others.
+				// Properties below "stores" belong to stores of others.
 				assertThat(((EnumerablePropertySource<?>) source).getPropertyNames())
 					.allMatch((name) -> name.startsWith("distributed-lock.stores.") || known.containsKey(name));
 				new Binder(ConfigurationPropertySources.from(source)).bindOrCreate("distributed-lock",
@@ -168,9 +170,9 @@ class DocumentsTests {
 	@Test
 	void dependenciesAreThisProject() throws Exception {
 		List<Map<String, String>> published = new ArrayList<>();
-		published.add(coordinates(Files.readString(Path.of("pom.xml"))));
+		published.add(coordinates(Documents.text(Path.of("pom.xml"))));
 		for (Path pom : artifacts().toList()) {
-			published.add(coordinates(Files.readString(pom)));
+			published.add(coordinates(Documents.text(pom)));
 		}
 		assertThat(Documents.blocks("xml")).extracting(DocumentsTests::coordinates).isNotEmpty().isSubsetOf(published);
 		assertThat(Documents.blocks("kotlin")
@@ -184,8 +186,8 @@ class DocumentsTests {
 	}
 
 	@Test
-	void versionsAreThoseOfTheBuild() throws IOException {
-		String pom = Files.readString(Path.of("pom.xml"));
+	void versionsAreThoseOfTheBuild() {
+		String pom = Documents.text(Path.of("pom.xml"));
 		List<List<String>> rows = Documents.table("", "supported", "tested with");
 		assertThat(rows.get(0).get(2).split(", ")).hasSize(2)
 			.allSatisfy((version) -> assertThat(pom)
@@ -196,19 +198,19 @@ class DocumentsTests {
 
 	/** The demos have a POM of their own, so that a first look fetches little. */
 	@Test
-	void demosAreBuiltWithTheVersionsOfTheBuild() throws IOException {
-		String pom = Files.readString(Path.of("pom.xml"));
-		assertThat(matches(VERSION_OR_TIME, Files.readString(Path.of("src/demo/pom.xml")))).hasSizeGreaterThan(5)
+	void demosAreBuiltWithTheVersionsOfTheBuild() {
+		String pom = Documents.text(Path.of("pom.xml"));
+		assertThat(matches(VERSION_OR_TIME, Documents.text(Path.of("src/demo/pom.xml")))).hasSizeGreaterThan(5)
 			.isSubsetOf(matches(VERSION_OR_TIME, pom));
 	}
 
 	/** One build publishes all, with one version. */
 	@Test
 	void artifactsHaveTheVersionsOfTheBuild() throws Exception {
-		String pom = Files.readString(Path.of("pom.xml"));
+		String pom = Documents.text(Path.of("pom.xml"));
 		Map<String, String> library = coordinates(pom);
 		for (Path artifact : Stream.concat(Stream.of(ARTIFACTS.resolve("pom.xml")), artifacts()).toList()) {
-			String text = Files.readString(artifact);
+			String text = Documents.text(artifact);
 			assertThat(coordinates(text)).containsEntry("groupId", library.get("groupId"))
 				.containsEntry("version", library.get("version"));
 			assertThat(matches(VERSION_OR_TIME, text)).isSubsetOf(matches(VERSION_OR_TIME, pom));
@@ -242,12 +244,11 @@ class DocumentsTests {
 	}
 
 	/**
-	 * The POMs of what is published beside the library.
+	 * Returns the POMs of the artifacts beside the library.
 	 */
-	private static Stream<Path> artifacts() throws IOException {
-		try (Stream<Path> folders = Files.list(ARTIFACTS)) {
-			return folders.filter(Files::isDirectory).map((folder) -> folder.resolve("pom.xml")).toList().stream();
-		}
+	private static Stream<Path> artifacts() {
+		return Documents.under(ARTIFACTS)
+			.filter((file) -> file.endsWith("pom.xml") && !file.getParent().equals(ARTIFACTS));
 	}
 
 	private static List<String> matches(Pattern pattern, String text) {
@@ -255,8 +256,7 @@ class DocumentsTests {
 	}
 
 	/**
-	 * The coordinates at the top of a document. Those of its parent count where it has
-	 * none.
+	 * Returns the coordinates at the top of a document, or the coordinates of the parent.
 	 */
 	private static Map<String, String> coordinates(String xml) {
 		try {

@@ -16,7 +16,7 @@ import io.github.distributedlock.annotation.IfBusy;
 import org.springframework.stereotype.Service;
 
 /**
- * What stands in the documents beside the locks of other libraries.
+ * The replacements that the documents show beside the locks of other libraries.
  */
 @Service
 public class FromOthers {

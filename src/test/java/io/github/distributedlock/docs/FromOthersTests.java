@@ -23,7 +23,7 @@ import org.springframework.boot.test.context.SpringBootTest;
 import static org.assertj.core.api.Assertions.assertThat;
 
 /**
- * What replaces the locks of other libraries does what theirs do.
+ * The replacements for locks of other libraries do what those locks do.
  */
 @SpringBootTest(properties = "distributed-lock.backend=memory")
 class FromOthersTests {

@@ -5,10 +5,10 @@ import java.io.InputStream;
 import java.io.UncheckedIOException;
 import java.net.URL;
 import java.nio.charset.StandardCharsets;
-import java.util.Collections;
 import java.util.List;
 import java.util.Map;
 import java.util.TreeMap;
+import java.util.stream.Stream;
 
 import org.springframework.boot.json.JsonParserFactory;
 
@@ -21,34 +21,34 @@ final class Metadata {
 	}
 
 	/**
-	 * The defaults of all properties by name, as text, {@code none} where there is none.
+	 * Returns the defaults of all properties by name, as text, {@code none} where there
+	 * is none.
 	 */
 	static Map<String, String> defaults() {
 		Map<String, String> defaults = new TreeMap<>();
-		try {
-			for (URL url : Collections
-				.list(Metadata.class.getClassLoader().getResources("META-INF/spring-configuration-metadata.json"))) {
-				addTo(defaults, url);
-			}
-		}
-		catch (IOException ex) {
-			throw new UncheckedIOException(ex);
-		}
+		properties().forEach((property) -> {
+			Object value = property.get("defaultValue");
+			defaults.put(String.valueOf(property.get("name")), (value != null) ? text(value) : "none");
+		});
 		return defaults;
 	}
 
-	private static void addTo(Map<String, String> defaults, URL url) throws IOException {
-		try (InputStream stream = url.openStream()) {
-			String json = new String(stream.readAllBytes(), StandardCharsets.UTF_8);
-			Map<String, Object> root = JsonParserFactory.getJsonParser().parseMap(json);
-			for (Object property : (List<?>) root.get("properties")) {
-				Map<?, ?> described = (Map<?, ?>) property;
-				Object value = described.get("defaultValue");
-				if (!described.containsKey("deprecation")) {
-					defaults.put(String.valueOf(described.get("name")), (value != null) ? text(value) : "none");
-				}
+	/**
+	 * Returns all properties that are not deprecated.
+	 */
+	@SuppressWarnings("unchecked")
+	static Stream<Map<String, Object>> properties() {
+		Stream<URL> files = Metadata.class.getClassLoader().resources("META-INF/spring-configuration-metadata.json");
+		return files.flatMap((file) -> {
+			try (InputStream stream = file.openStream()) {
+				String json = new String(stream.readAllBytes(), StandardCharsets.UTF_8);
+				return ((List<Map<String, Object>>) JsonParserFactory.getJsonParser().parseMap(json).get("properties"))
+					.stream();
 			}
-		}
+			catch (IOException ex) {
+				throw new UncheckedIOException(ex);
+			}
+		}).filter((property) -> !property.containsKey("deprecation"));
 	}
 
 	private static String text(Object value) {

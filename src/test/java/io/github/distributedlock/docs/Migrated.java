@@ -9,7 +9,7 @@ import io.github.distributedlock.annotation.DistributedLock;
 import io.github.distributedlock.annotation.IfBusy;
 
 /**
- * What stands in the README beside the annotations of home-made locks.
+ * The replacements that the documents show beside the annotations of home-made locks.
  */
 public class Migrated {
 

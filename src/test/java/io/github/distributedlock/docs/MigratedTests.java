@@ -26,7 +26,7 @@ import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 import static org.awaitility.Awaitility.await;
 
 /**
- * What home-made locks do, done with ours: one application works, another is in its way.
+ * The replacements for home-made locks, in two applications that are in each other's way.
  */
 class MigratedTests {
 
@@ -118,7 +118,7 @@ class MigratedTests {
 		acquiresOnceFree("busy", () -> this.migrated.goOnTrying("busy"), ran);
 	}
 
-	// Tries again if the test stood still for longer than it may wait.
+	// Tries again if the test stood still for longer than the wait time.
 	private void acquiresOnceFree(String key, Runnable waiting, AtomicBoolean ran) {
 		await("'" + key + "' is acquired by whoever waits for it").until(() -> {
 			LockHandle held = this.otherJvm.acquire(key);
@@ -152,7 +152,7 @@ class MigratedTests {
 		this.migrated.watchdog("watched");
 	}
 
-	// Only if the lease is renewed it has more left than it had before.
+	// Only a renewed lease has more time left than before.
 	private static void awaitRenewal(String lock) {
 		AtomicLong before = new AtomicLong(Long.MAX_VALUE);
 		await("a renewal").pollInterval(Duration.ofMillis(10)).until(() -> {

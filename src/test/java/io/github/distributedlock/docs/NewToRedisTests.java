@@ -21,8 +21,8 @@ import org.springframework.data.redis.cache.RedisCacheManager;
 import static org.assertj.core.api.Assertions.assertThat;
 
 /**
- * What Spring Boot does once Redis is there, and the three properties of the documents
- * that stop it.
+ * Spring Boot's further uses of Redis, and the three properties of the documents that
+ * stop them.
  */
 class NewToRedisTests {
 

@@ -43,7 +43,9 @@ class PartnerApiTests {
 		}
 	}
 
-	/** Each call that has begun keeps its permit after its end, so nothing runs here. */
+	/**
+	 * Each call that has begun keeps the permit after the end, so nothing runs here.
+	 */
 	@Test
 	void tenCallsBeginAndThenNoMore() {
 		try (RedisServers.Server redis = RedisServers.start(RedisServers.EMBEDDED);
@@ -56,7 +58,7 @@ class PartnerApiTests {
 				lock.run(all, () -> {
 				});
 			}
-			// That of the offer may be free again by now.
+			// The permit of the offer may be free again by now.
 			lock.tryRun(all, () -> {
 			});
 			assertThat(lock.tryAcquire(all)).isEmpty();

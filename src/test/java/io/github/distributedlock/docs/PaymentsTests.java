@@ -5,7 +5,6 @@ import java.util.function.Predicate;
 import io.github.distributedlock.DistributedLock;
 import io.github.distributedlock.LockHandle;
 import io.github.distributedlock.LockNotAcquiredException;
-import io.github.distributedlock.fixtures.Patience;
 import io.github.distributedlock.fixtures.TestRedis;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.RegisterExtension;
@@ -42,23 +41,17 @@ class PaymentsTests {
 					.distinct()
 					.filter(Predicate.not("busy"::equals)))
 				.expectNext("paid 7")
-				.expectComplete()
-				.verify(Patience.PATIENCE);
+				.verifyComplete();
 			assertThat(redis.admin().lrange("charged", 0, -1)).containsExactly("7");
 			Refunds refunds = one.getBean(Refunds.class);
-			StepVerifier.create(refunds.refund("7", Mono.just("done")))
-				.expectNext("done")
-				.expectComplete()
-				.verify(Patience.PATIENCE);
+			StepVerifier.create(refunds.refund("7", Mono.just("done"))).expectNext("done").verifyComplete();
 			StepVerifier.create(refunds.refundAll(refunds.refundAllNow(Mono.just("all"))))
 				.expectNext("all")
-				.expectComplete()
-				.verify(Patience.PATIENCE);
+				.verifyComplete();
 			try (LockHandle busy = two.getBean(DistributedLock.class).acquire("refunds")) {
 				StepVerifier.create(refunds.refundAllNow(Mono.just("never")))
 					.expectNext("refunds are under way")
-					.expectComplete()
-					.verify(Patience.PATIENCE);
+					.verifyComplete();
 			}
 		}
 	}

@@ -76,8 +76,8 @@ class PricesTests {
 	}
 
 	/**
-	 * Takes until all have found the cache empty. Each of them would load, were it not
-	 * for the lock and the second look.
+	 * Takes until all have found the cache empty. Without the lock and the second look
+	 * each reader would load.
 	 */
 	private String load(String sku) {
 		this.loads.incrementAndGet();

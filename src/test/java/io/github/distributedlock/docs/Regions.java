@@ -1,19 +1,15 @@
 package io.github.distributedlock.docs;
 
-import java.io.IOException;
-import java.io.UncheckedIOException;
-import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;
 import java.util.Map;
 import java.util.TreeMap;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
-import java.util.stream.Stream;
 
 /**
- * What the classes of this package hold between {@code tag::name[]} and
- * {@code end::name[]}.
+ * The lines of the classes of this package between {@code tag::name[]} and {@code
+ * end::name[]}.
  */
 final class Regions {
 
@@ -50,12 +46,7 @@ final class Regions {
 
 	private static List<String> sources(String language) {
 		Path directory = Path.of("src/test", language, Regions.class.getPackageName().replace('.', '/'));
-		try (Stream<Path> files = Files.list(directory)) {
-			return files.sorted().map(Regions::read).toList();
-		}
-		catch (IOException ex) {
-			throw new UncheckedIOException(ex);
-		}
+		return Documents.under(directory).map(Documents::text).toList();
 	}
 
 	/**
@@ -63,15 +54,6 @@ final class Regions {
 	 */
 	static String normal(String text) {
 		return text.replaceAll("// .*", "").strip().replaceAll("\\s+", " ").replaceAll(" (?=[.])", "");
-	}
-
-	private static String read(Path file) {
-		try {
-			return Files.readString(file);
-		}
-		catch (IOException ex) {
-			throw new UncheckedIOException(ex);
-		}
 	}
 
 }

@@ -1,7 +1,5 @@
 package io.github.distributedlock.docs;
 
-import java.io.IOException;
-import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;
 import java.util.regex.MatchResult;
@@ -24,17 +22,21 @@ class RunbookTests {
 
 	private static final Pattern CALL = Pattern.compile("logger\\s*\\.(warn|error|atLevel|atWarn|atError)\\(");
 
-	/** A call, and the text that it logs: literals that are joined. */
+	/**
+	 * A call, and the logged text: literals that are joined.
+	 */
 	private static final Pattern MESSAGE = Pattern
 		.compile("logger\\s*\\.(?:(?:warn|error)\\(|at(?:Level|Warn|Error)\\([^;]*?\\.log\\()\\s*(" + LITERAL
 				+ "(?:\\s*\\+\\s*" + LITERAL + ")*)");
 
-	/** So much of a text tells it from all others. */
+	/**
+	 * The length of a beginning that tells a text from all others.
+	 */
 	private static final int ENOUGH = 25;
 
 	@Test
-	void eachWarningAndErrorHasOneRow() throws IOException {
-		List<String> messages = messages();
+	void eachWarningAndErrorHasOneRow() {
+		List<String> messages = Documents.under(LIBRARY).flatMap(RunbookTests::messages).toList();
 		assertThat(messages).hasSizeGreaterThan(30);
 		List<String> rows = Documents.table("line", "means", "do")
 			.stream()
@@ -51,14 +53,8 @@ class RunbookTests {
 		return message.startsWith(row) && (row.length() >= ENOUGH || row.equals(message));
 	}
 
-	private static List<String> messages() throws IOException {
-		try (Stream<Path> files = Files.walk(LIBRARY)) {
-			return files.filter(Files::isRegularFile).flatMap(RunbookTests::messages).toList();
-		}
-	}
-
 	private static Stream<String> messages(Path file) {
-		String source = String.join("\n", Documents.lines(file));
+		String source = Documents.text(file);
 		List<String> messages = MESSAGE.matcher(source)
 			.results()
 			.map((MatchResult message) -> Pattern.compile(LITERAL)

@@ -67,6 +67,19 @@ class TablesTests {
 	}
 
 	@Test
+	void propertiesHaveATypeAndADescription() {
+		assertThat(Metadata.properties())
+			.filteredOn((property) -> property.get("name")
+				.toString()
+				.matches("distributed-lock\\..*|management\\.endpoint\\.distributedlocks\\..*"))
+			.hasSizeGreaterThan(30)
+			.allSatisfy((property) -> {
+				assertThat(property.get("description")).asString().isNotBlank().endsWith(".");
+				assertThat(property.get("type")).asString().matches("[\\w.$<>,]+");
+			});
+	}
+
+	@Test
 	void attributes() {
 		Map<String, String> ours = Arrays.stream(DistributedLock.class.getDeclaredMethods())
 			.collect(Collectors.toMap(Method::getName, TablesTests::defaultOf));
@@ -74,7 +87,7 @@ class TablesTests {
 	}
 
 	/**
-	 * Who adds a record decides whether it may grow.
+	 * A new record needs a decision whether the record may grow.
 	 */
 	@Test
 	void records() {

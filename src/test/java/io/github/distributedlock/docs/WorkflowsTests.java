@@ -1,7 +1,5 @@
 package io.github.distributedlock.docs;
 
-import java.io.IOException;
-import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;
 import java.util.Map;
@@ -29,7 +27,7 @@ class WorkflowsTests {
 
 	@ParameterizedTest
 	@MethodSource("workflows")
-	void actionsArePinnedByCommit(Path workflow) throws IOException {
+	void actionsArePinnedByCommit(Path workflow) {
 		assertThat(used(workflow)).isNotEmpty()
 			.allSatisfy((line) -> assertThat(line.replaceFirst(" #.*", "")).matches(PINNED))
 			.allSatisfy((line) -> assertThat(line).matches(".* # v\\d+\\.\\d+\\.\\d+"));
@@ -37,12 +35,12 @@ class WorkflowsTests {
 
 	@ParameterizedTest
 	@MethodSource("workflows")
-	void rightsAreToReadUnlessAJobNeedsMore(Path workflow) throws IOException {
+	void rightsAreToReadUnlessAJobNeedsMore(Path workflow) {
 		assertThat(load(workflow).get("permissions")).isEqualTo(Map.of("contents", "read"));
 	}
 
 	@Test
-	void jobsHaveMoreRightsOnlyWhereTheyNeedThem() throws IOException {
+	void jobsHaveMoreRightsOnlyWhereTheyNeedThem() {
 		Map<String, Object> rights = new TreeMap<>();
 		for (Path workflow : workflows().toList()) {
 			jobs(workflow).forEach((name, job) -> {
@@ -58,14 +56,14 @@ class WorkflowsTests {
 
 	@ParameterizedTest
 	@MethodSource("workflows")
-	void jobsEnd(Path workflow) throws IOException {
+	void jobsEnd(Path workflow) {
 		assertThat(jobs(workflow).values()).isNotEmpty()
 			.allSatisfy((job) -> assertThat(job).containsKey("timeout-minutes"));
 	}
 
 	@Test
-	void buildRunsWhatCiRuns() throws IOException {
-		String ci = Files.readString(Path.of(".ci/run"));
+	void buildRunsWhatCiRuns() {
+		String ci = Documents.text(Path.of(".ci/run"));
 		assertThat(matrix()).extracting((row) -> String.valueOf(row.get("arguments")))
 			.containsAll(matches("(?m)^build.* (-P\\S+)", ci));
 		assertThat(ci).contains("\n.ci/consumers\n");
@@ -74,9 +72,9 @@ class WorkflowsTests {
 
 	@ParameterizedTest
 	@MethodSource("workflows")
-	void profilesAndProgramsExist(Path workflow) throws IOException {
-		String text = Files.readString(workflow);
-		String pom = Files.readString(Path.of("pom.xml"));
+	void profilesAndProgramsExist(Path workflow) {
+		String text = Documents.text(workflow);
+		String pom = Documents.text(Path.of("pom.xml"));
 		assertThat(matches("-P([\\w-]+)", text))
 			.allSatisfy((profile) -> assertThat(pom).contains("<id>" + profile + "</id>"));
 		assertThat(matches("(?m)run: (\\.\\S+)", text))
@@ -84,8 +82,8 @@ class WorkflowsTests {
 	}
 
 	@Test
-	void versionsAreThoseOfTheBuild() throws IOException {
-		String pom = Files.readString(Path.of("pom.xml"));
+	void versionsAreThoseOfTheBuild() {
+		String pom = Documents.text(Path.of("pom.xml"));
 		List<String> built = matches("<spring-boot.version>(.+)</spring-boot.version>", pom);
 		List<String> rows = matrix().stream().map((row) -> String.valueOf(row.get("boot"))).toList();
 		assertThat(rows).allSatisfy((row) -> assertThat(built).anyMatch((version) -> version.startsWith(row)));
@@ -95,10 +93,11 @@ class WorkflowsTests {
 	}
 
 	/**
-	 * Else the job is cancelled before Surefire ends what hangs and says which it was.
+	 * With less time the job would be cancelled before Surefire ends the hanging test and
+	 * names that test.
 	 */
 	@Test
-	void thoroughHasTheTimeThatSurefireGives() throws IOException {
+	void thoroughHasTheTimeThatSurefireGives() {
 		int seconds = matches("<surefire.timeout>(\\d+)<", profile("thorough")).stream()
 			.mapToInt(Integer::parseInt)
 			.sum();
@@ -109,7 +108,7 @@ class WorkflowsTests {
 	}
 
 	@Test
-	void releaseIsTheTaggedVersionAndTestedBeforeItIsPublished() throws IOException {
+	void releaseIsTheTaggedVersionAndTestedBeforeItIsPublished() {
 		Map<String, Map<String, Object>> jobs = jobs(Path.of(".github/workflows/release.yml"));
 		assertThat(jobs.get("publish")).containsEntry("needs", "test").containsEntry("environment", "release");
 		assertThat(commands(jobs.get("publish"))).anyMatch((command) -> command.contains("-f src/artifacts -Prelease"));
@@ -120,8 +119,8 @@ class WorkflowsTests {
 
 	/** See RELEASING.md. */
 	@Test
-	void releasesAreComparedOnceThereIsOne() throws IOException {
-		String pom = Files.readString(Path.of("pom.xml"));
+	void releasesAreComparedOnceThereIsOne() {
+		String pom = Documents.text(Path.of("pom.xml"));
 		String version = matches("<version>(.+)</version>", pom).get(0).replace("-SNAPSHOT", "");
 		String last = matches("<last.release>(.+)</last.release>", pom).get(0);
 		boolean first = version.equals("1.0.0");
@@ -130,15 +129,15 @@ class WorkflowsTests {
 	}
 
 	@Test
-	void mavenIsCheckedWhenItIsFetched() throws IOException {
-		assertThat(Files.readAllLines(Path.of(".mvn/wrapper/maven-wrapper.properties")))
+	void mavenIsCheckedWhenItIsFetched() {
+		assertThat(Documents.lines(Path.of(".mvn/wrapper/maven-wrapper.properties")))
 			.anyMatch((line) -> line.matches("distributionSha256Sum=[0-9a-f]{64}"))
 			.anyMatch((line) -> line.matches("distributionUrl=https://.+\\.zip"));
 	}
 
 	@Test
-	void serversAreThoseOfReadme() throws IOException {
-		String servers = Files.readString(Path.of(".github/servers"));
+	void serversAreThoseOfReadme() {
+		String servers = Documents.text(Path.of(".github/servers"));
 		List<List<String>> rows = Documents.table("", "supported", "tested with");
 		assertThat(Stream.of(rows.get(2).get(2).split(", (and )?"))
 			.filter((version) -> version.matches("[\\d.]+"))
@@ -150,14 +149,12 @@ class WorkflowsTests {
 			.allSatisfy((image) -> assertThat(servers).contains(image));
 	}
 
-	static Stream<Path> workflows() throws IOException {
-		try (Stream<Path> files = Files.list(Path.of(".github/workflows"))) {
-			return files.sorted().toList().stream();
-		}
+	static Stream<Path> workflows() {
+		return Documents.under(Path.of(".github/workflows"));
 	}
 
-	private static List<String> used(Path workflow) throws IOException {
-		return Files.readAllLines(workflow)
+	private static List<String> used(Path workflow) {
+		return Documents.lines(workflow)
 			.stream()
 			.map(String::strip)
 			.filter((line) -> line.matches("(- )?uses: .*"))
@@ -166,13 +163,13 @@ class WorkflowsTests {
 	}
 
 	@SuppressWarnings("unchecked")
-	private static List<Map<String, Object>> matrix() throws IOException {
+	private static List<Map<String, Object>> matrix() {
 		Map<String, Object> strategy = (Map<String, Object>) jobs(BUILD).get("build").get("strategy");
 		return (List<Map<String, Object>>) ((Map<String, Object>) strategy.get("matrix")).get("include");
 	}
 
 	@SuppressWarnings("unchecked")
-	private static Map<String, Map<String, Object>> jobs(Path workflow) throws IOException {
+	private static Map<String, Map<String, Object>> jobs(Path workflow) {
 		return (Map<String, Map<String, Object>>) load(workflow).get("jobs");
 	}
 
@@ -183,8 +180,8 @@ class WorkflowsTests {
 			.toList();
 	}
 
-	private static String profile(String id) throws IOException {
-		String pom = Files.readString(Path.of("pom.xml"));
+	private static String profile(String id) {
+		String pom = Documents.text(Path.of("pom.xml"));
 		int start = pom.indexOf("<id>" + id + "</id>");
 		return pom.substring(start, pom.indexOf("</profile>", start));
 	}
@@ -193,8 +190,8 @@ class WorkflowsTests {
 		return Pattern.compile(regex).matcher(text).results().map((match) -> match.group(1)).toList();
 	}
 
-	private static Map<String, Object> load(Path workflow) throws IOException {
-		return new Yaml().load(Files.readString(workflow));
+	private static Map<String, Object> load(Path workflow) {
+		return new Yaml().load(Documents.text(workflow));
 	}
 
 }

@@ -28,7 +28,7 @@ class DistributedLockRegistryTests extends EngineFixture {
 		assertThatExceptionOfType(IllegalMonitorStateException.class).isThrownBy(lock::unlock);
 	}
 
-	// It is raw, so that what the code throws is not known.
+	// The registry is raw, so that the compiler does not know what the code throws.
 	@Test
 	@SuppressWarnings("unchecked")
 	void executesLocked() throws Throwable {

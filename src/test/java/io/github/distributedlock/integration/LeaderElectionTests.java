@@ -37,7 +37,7 @@ class LeaderElectionTests {
 	private final List<Node> nodes = new ArrayList<>();
 
 	/**
-	 * How many were leaders whenever one became it.
+	 * The numbers of leaders at each election.
 	 */
 	private final List<Integer> leadersAtOnce = new CopyOnWriteArrayList<>();
 

@@ -20,21 +20,21 @@ import org.springframework.integration.support.leader.LockRegistryLeaderInitiato
 import static org.assertj.core.api.Assertions.assertThat;
 
 /**
- * A leader whose lock is lost is told so: before there is another one, and though it
- * could acquire the lock anew at once, since somebody else may have been leader in
+ * A leader whose lock is lost is revoked before there is another leader. So is a leader
+ * that could acquire the lock anew at once, since somebody else may have been leader in
  * between.
  */
 class LostLeadershipTests extends EngineFixture {
 
 	/**
-	 * By how much a lease ends earlier here than in the store.
+	 * The time by which a lease ends earlier here than in the store.
 	 */
 	private static final Duration MARGIN = LEASE.dividedBy(100);
 
 	private final ScriptedBackend theirStore = new ScriptedBackend(this.store);
 
 	/**
-	 * It asks without being woken by the clock that stands still.
+	 * The other engine polls in real time, since the fake clock stands still.
 	 */
 	private final LockEngine theirEngine = LockEngine.builder(this.theirStore).watchdogTimeout(LEASE).build();
 

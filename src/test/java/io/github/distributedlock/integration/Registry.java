@@ -14,38 +14,23 @@ import org.springframework.util.ClassUtils;
  */
 enum Registry {
 
-	PLAIN {
-
-		@Override
-		@SuppressWarnings("rawtypes")
-		LockRegistry of(DistributedLock lock) {
-			return new DistributedLockRegistry(lock);
-		}
-
-	},
-
-	RENEWABLE {
-
-		/**
-		 * By its name: with Spring Integration 6 nothing that refers to it compiles.
-		 */
-		@Override
-		@SuppressWarnings("rawtypes")
-		LockRegistry of(DistributedLock lock) {
-			Class<?> type = ClassUtils
-				.resolveClassName(Registry.class.getPackageName() + ".RenewableDistributedLockRegistry", null);
-			return (LockRegistry) BeanUtils.instantiateClass(
-					ClassUtils.getConstructorIfAvailable(type, DistributedLock.class, Duration.class), lock,
-					Duration.ofSeconds(30));
-		}
-
-	};
+	PLAIN, RENEWABLE;
 
 	@SuppressWarnings("rawtypes")
-	abstract LockRegistry of(DistributedLock lock);
+	LockRegistry of(DistributedLock lock) {
+		if (this == PLAIN) {
+			return new DistributedLockRegistry(lock);
+		}
+		// By name: with Spring Integration 6 nothing that refers to the type compiles.
+		Class<?> type = ClassUtils
+			.resolveClassName(Registry.class.getPackageName() + ".RenewableDistributedLockRegistry", null);
+		return (LockRegistry) BeanUtils.instantiateClass(
+				ClassUtils.getConstructorIfAvailable(type, DistributedLock.class, Duration.class), lock,
+				Duration.ofSeconds(30));
+	}
 
 	/**
-	 * Those that this Spring Integration can have.
+	 * Returns the registries that this Spring Integration can have.
 	 */
 	static Stream<Registry> all() {
 		return ClassUtils.isPresent("org.springframework.integration.support.locks.DistributedLock", null)

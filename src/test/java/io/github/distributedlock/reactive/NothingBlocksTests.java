@@ -26,10 +26,9 @@ import reactor.core.scheduler.Schedulers;
 import static org.assertj.core.api.Assertions.assertThat;
 
 /**
- * BlockHound, in a JVM of its own, finds nothing that blocks a thread of Reactor's
- * parallel scheduler: neither where a lock is free nor where it is waited for, neither
- * when it is acquired nor when it is re-entered or given back, by a completion or a
- * cancellation.
+ * BlockHound, in another JVM, finds nothing that blocks a thread of Reactor's parallel
+ * scheduler: neither for a free nor for a busy lock, neither at the acquisition nor at a
+ * re-entry, a release or a cancellation.
  */
 class NothingBlocksTests {
 
@@ -74,7 +73,7 @@ class NothingBlocksTests {
 				.run((context) -> {
 					Mono<Void> calls = Flux.fromArray(Way.values()).flatMap((way) -> calls(way.stock(context))).then();
 					DistributedLock lock = context.getBean(DistributedLock.class);
-					// What is loaded at the first call reads files.
+					// The first call loads classes, and so reads files.
 					calls.block(Patience.PATIENCE);
 					lock.acquire("warm").close();
 					BlockHound.install((builder) -> builder.blockingMethodCallback((method) -> tell(method, found)));
@@ -100,8 +99,8 @@ class NothingBlocksTests {
 				.then();
 		}
 
-		// What blocks without a frame of the library, as the timers of Reactor do for a
-		// few steps while others use them, does so without the library, too.
+		// A blocking call without a frame of the library, such as in the timers of
+		// Reactor, would block without the library, too.
 		private static void tell(Object method, Queue<String> found) {
 			List<String> frames = StackWalker.getInstance()
 				.walk((all) -> all.filter((frame) -> frame.getClassName().startsWith("io.github.distributedlock"))

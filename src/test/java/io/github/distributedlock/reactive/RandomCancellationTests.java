@@ -49,7 +49,7 @@ class RandomCancellationTests {
 	private static final int FAULTY_SUBSCRIPTIONS = 10_000;
 
 	/**
-	 * How many are made at once.
+	 * The number of subscriptions that are made at once.
 	 */
 	private static final int CROWD = 500;
 
@@ -104,8 +104,7 @@ class RandomCancellationTests {
 	}
 
 	/**
-	 * The store is slow, fails, or answers too late; in the end none of its answers
-	 * comes.
+	 * The store is slow, fails, or answers too late. In the end no answer comes.
 	 */
 	@ParameterizedTest
 	@EnumSource(Client.class)
@@ -190,7 +189,7 @@ class RandomCancellationTests {
 	}
 
 	/**
-	 * From the call of the method until its result has ended, or was cancelled.
+	 * The time from the call of the method until the result has ended or was cancelled.
 	 */
 	private static final class Visit {
 

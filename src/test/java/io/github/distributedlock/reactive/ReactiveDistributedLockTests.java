@@ -20,7 +20,6 @@ import io.github.distributedlock.LockRequest;
 import io.github.distributedlock.OnLost;
 import io.github.distributedlock.engine.EngineFixture;
 import io.github.distributedlock.fixtures.Patience;
-import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.Arguments;
@@ -54,18 +53,6 @@ class ReactiveDistributedLockTests extends EngineFixture {
 	 */
 	private final AtomicReference<LockHandle> inside = new AtomicReference<>();
 
-	@BeforeEach
-	void patience() {
-		StepVerifier.setDefaultTimeout(Patience.PATIENCE);
-	}
-
-	@Test
-	void nothingHappensBeforeASubscription() {
-		this.locks.execute("k", Mono.just("value"));
-		act();
-		assertThat(this.backend.steps()).isEmpty();
-	}
-
 	@Test
 	void subscribesWhenTheLockIsThereAndReleasesBeforeTheValue() {
 		LockHandle other = this.engine.acquire("k");
@@ -79,19 +66,6 @@ class ReactiveDistributedLockTests extends EngineFixture {
 		this.source.emit("value");
 		assertThat(Patience.get(value, "the value")).isEqualTo("value");
 		assertThat(this.inside.get().isClosed()).isTrue();
-		assertThat(hasQueues()).isFalse();
-	}
-
-	@Test
-	void elementsComeWhileTheLockIsHeld() {
-		StepVerifier.create(this.locks.execute("k", this.source.flux().transformDeferredContextual(this::watch)))
-			.then(this::act)
-			.then(this::untilSubscribed)
-			.then(() -> this.source.next("a"))
-			.expectNext("a")
-			.then(() -> assertThat(this.inside.get().isHeld()).isTrue())
-			.then(this.source::complete)
-			.verifyComplete();
 		assertThat(hasQueues()).isFalse();
 	}
 
@@ -148,8 +122,8 @@ class ReactiveDistributedLockTests extends EngineFixture {
 	}
 
 	/**
-	 * The future of a decorator that does something with the answer, or that answers by a
-	 * future of its own.
+	 * Futures of decorators that do something with the answer, or that answer by another
+	 * future.
 	 */
 	static Stream<UnaryOperator<CompletableFuture<LockHandle>>> decorators() {
 		return Stream.of((answer) -> answer.whenComplete((handle, failure) -> {
@@ -205,7 +179,7 @@ class ReactiveDistributedLockTests extends EngineFixture {
 	}
 
 	/**
-	 * As a mock does.
+	 * A mock gives no answer.
 	 */
 	@Test
 	void lockThatGivesNoAnswerIsAnError() {

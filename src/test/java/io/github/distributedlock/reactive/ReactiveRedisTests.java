@@ -10,7 +10,6 @@ import io.github.distributedlock.LockRequest;
 import io.github.distributedlock.annotation.DistributedLock;
 import io.github.distributedlock.annotation.IfBusy;
 import io.github.distributedlock.autoconfigure.Contexts;
-import io.github.distributedlock.fixtures.Patience;
 import io.github.distributedlock.fixtures.TestRedis;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.extension.RegisterExtension;
@@ -59,7 +58,7 @@ class ReactiveRedisTests {
 			StepVerifier.create(held).assertNext((inside) -> {
 				assertThat(inside).isTrue();
 				assertThat(redis.admin().exists(KEY)).as("when the value is passed on").isFalse();
-			}).expectComplete().verify(Patience.PATIENCE);
+			}).verifyComplete();
 		});
 	}
 
@@ -76,8 +75,7 @@ class ReactiveRedisTests {
 				.then(() -> source.tryEmitNext("b"))
 				.expectNext("b")
 				.then(source::tryEmitComplete)
-				.expectComplete()
-				.verify(Patience.PATIENCE);
+				.verifyComplete();
 			assertThat(redis.admin().exists(KEY)).isFalse();
 		});
 	}
@@ -97,36 +95,22 @@ class ReactiveRedisTests {
 				.delayElement(Duration.ofMillis(1), this.single)
 				.doOnNext((number) -> inside.decrementAndGet()));
 			StepVerifier.create(Flux.range(0, 50).flatMap((i) -> step.subscribeOn(this.single), 50).then())
-				.expectComplete()
-				.verify(Patience.PATIENCE);
+				.verifyComplete();
 			assertThat(seen).hasSize(50).containsOnly(1);
 		});
 	}
 
 	/**
-	 * How a method locks.
+	 * The way in which a method locks.
 	 */
 	enum Way {
 
-		ANNOTATION {
+		ANNOTATION, CODE;
 
-			@Override
-			Stock stock(ApplicationContext context) {
-				return context.getBean(Stock.class);
-			}
-
-		},
-
-		CODE {
-
-			@Override
-			Stock stock(ApplicationContext context) {
-				return new StockInCode(context.getBean(ReactiveDistributedLock.class));
-			}
-
-		};
-
-		abstract Stock stock(ApplicationContext context);
+		Stock stock(ApplicationContext context) {
+			return (this == ANNOTATION) ? context.getBean(Stock.class)
+					: new StockInCode(context.getBean(ReactiveDistributedLock.class));
+		}
 
 	}
 

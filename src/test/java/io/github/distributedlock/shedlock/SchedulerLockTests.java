@@ -67,7 +67,7 @@ class SchedulerLockTests {
 
 	}
 
-	// Of methods only: it is a proxy.
+	// Has only methods for tests to use, since the bean is a proxy.
 	public static class Job {
 
 		private final CountDownLatch begun = new CountDownLatch(1);

@@ -2,7 +2,6 @@ package io.github.distributedlock.kotlin
 
 import io.github.distributedlock.LockException
 import io.github.distributedlock.LockHandle
-import io.github.distributedlock.LockLostException
 import io.github.distributedlock.LockNotAcquiredException
 import io.github.distributedlock.OnLost
 import io.github.distributedlock.annotation.DistributedLock
@@ -10,37 +9,27 @@ import io.github.distributedlock.annotation.IfBusy
 import io.github.distributedlock.autoconfigure.Contexts
 import io.github.distributedlock.fixtures.Patience
 import io.github.distributedlock.fixtures.TestRedis
-import io.github.distributedlock.reactive.LockContext
 import io.micrometer.context.ContextSnapshot
 import io.micrometer.context.ContextSnapshotFactory
-import java.time.Duration
-import java.util.concurrent.Executors
 import java.util.concurrent.LinkedBlockingQueue
 import java.util.concurrent.TimeUnit
 import java.util.concurrent.atomic.AtomicInteger
 import kotlin.coroutines.AbstractCoroutineContextElement
 import kotlin.coroutines.CoroutineContext
-import kotlinx.coroutines.CancellationException
 import kotlinx.coroutines.CompletableDeferred
 import kotlinx.coroutines.Dispatchers
 import kotlinx.coroutines.ThreadContextElement
-import kotlinx.coroutines.asCoroutineDispatcher
 import kotlinx.coroutines.async
-import kotlinx.coroutines.awaitAll
-import kotlinx.coroutines.awaitCancellation
 import kotlinx.coroutines.cancelAndJoin
 import kotlinx.coroutines.coroutineScope
-import kotlinx.coroutines.currentCoroutineContext
 import kotlinx.coroutines.delay
 import kotlinx.coroutines.flow.Flow
 import kotlinx.coroutines.flow.flow
 import kotlinx.coroutines.flow.toList
 import kotlinx.coroutines.launch
 import kotlinx.coroutines.reactor.ReactorContext
-import kotlinx.coroutines.runBlocking
 import kotlinx.coroutines.suspendCancellableCoroutine
 import kotlinx.coroutines.withContext
-import kotlinx.coroutines.withTimeout
 import kotlinx.coroutines.yield
 import org.assertj.core.api.Assertions.assertThat
 import org.awaitility.Awaitility.await
@@ -53,12 +42,10 @@ import org.springframework.context.annotation.Import
 import org.springframework.scheduling.annotation.EnableScheduling
 import org.springframework.scheduling.annotation.Scheduled
 
-private const val LOCK = "lock:{order:1}"
-
 /**
  * Kotlin's functions, whose locks are in a real Redis.
  */
-class SuspendTests {
+class SuspendTests : CoroutineLockTests(redis) {
 
 	companion object {
 
@@ -80,61 +67,29 @@ class SuspendTests {
 
 	}
 
-	@Test
-	fun `held from before the body until the result`() = with { orders ->
-		val inside = orders.pay("1") {
-			yield()
-			redis.admin().exists(LOCK)
-		}
-		assertThat(inside).isTrue()
-		assertThat(redis.admin().exists(LOCK)).isFalse()
-	}
+	private val orders = application.getBean(Orders::class.java)
+
+	override suspend fun <T> locked(body: suspend () -> T): T = orders.pay("1", body)
+
+	override suspend fun lockedWithoutAWait(): String = orders.payNow("1")
+
+	override suspend fun cancelledByALoss(body: suspend () -> Unit) = orders.payWhileHeld("1", body)
+
+	override suspend fun failedByALoss(body: suspend () -> Unit) = orders.payIfHeld("1", body)
 
 	@Test
-	fun `coroutines of one thread exclude each other`() = with { orders ->
-		val inside = AtomicInteger()
-		Executors.newSingleThreadExecutor().asCoroutineDispatcher().use { thread ->
-			val seen = (1..20).map {
-				async(thread) {
-					orders.pay("1") {
-						val number = inside.incrementAndGet()
-						yield()
-						inside.decrementAndGet()
-						number
-					}
-				}
-			}.awaitAll()
-			assertThat(seen).hasSize(20).containsOnly(1)
-		}
-	}
-
-	@Test
-	fun `coroutine re-enters what it holds`() = with { orders ->
-		assertThat(orders.pay("1") { orders.pay("1") { "inside" } }).isEqualTo("inside")
-	}
-
-	@Test
-	fun `coroutines that it starts re-enter, too`() = with { orders ->
+	fun `coroutines that it starts re-enter, too`() = coroutine {
 		val inside = orders.pay("1") {
 			coroutineScope { async(Dispatchers.IO) { orders.pay("1") { "inside" } }.await() }
 		}
 		assertThat(inside).isEqualTo("inside")
 	}
 
-	@Test
-	fun `coroutine tells its lock`() = with { orders ->
-		val keys = orders.pay("1") {
-			val context = currentCoroutineContext()[ReactorContext]!!.context
-			LockContext.current(context).orElseThrow().keys()
-		}
-		assertThat(keys).containsExactly("order:1")
-	}
-
 	/**
 	 * As with the element that Spring Framework 7 has for it.
 	 */
 	@Test
-	fun `thread tells the lock where its thread-locals are restored`() = with { orders ->
+	fun `thread tells the lock where its thread-locals are restored`() = coroutine {
 		val keys = orders.pay("1") {
 			withContext(Dispatchers.IO + RestoredThreadLocals()) {
 				delay(1)
@@ -145,55 +100,27 @@ class SuspendTests {
 	}
 
 	@Test
-	fun `exception is the one that was thrown`() = with { orders ->
-		val thrown = runCatching { orders.pay("1") { throw IllegalStateException("no") } }.exceptionOrNull()
-		assertThat(thrown).isInstanceOf(IllegalStateException::class.java).hasMessage("no")
-		assertThat(redis.admin().exists(LOCK)).isFalse()
-	}
-
-	@Test
-	fun `function without a result`() = with { orders ->
+	fun `function without a result`() = coroutine {
 		val done = AtomicInteger()
 		orders.run("1") { done.incrementAndGet() }
 		assertThat(done).hasValue(1)
 	}
 
 	@Test
-	fun `skipped call is null`() = with { orders ->
+	fun `skipped call is null`() = coroutine {
 		val other = orders.pay("1") { withoutChain { orders.payIfFree("1") } }
 		assertThat(other).isNull()
 		assertThat(orders.payIfFree("1")).isEqualTo("paid")
 	}
 
 	@Test
-	fun `fallback is a suspend function too`() = with { orders ->
+	fun `fallback is a suspend function too`() = coroutine {
 		val other = orders.pay("1") { withoutChain { orders.payOrNot("1") } }
 		assertThat(other).isEqualTo("not paid: LockNotAcquiredException")
 	}
 
 	@Test
-	fun `busy lock is an exception`() = with { orders ->
-		val thrown = orders.pay("1") { runCatching { withoutChain { orders.payNow("1") } }.exceptionOrNull() }
-		assertThat(thrown).isInstanceOf(LockNotAcquiredException::class.java)
-	}
-
-	@Test
-	fun `cancelled coroutine gives the lock back`() = with { orders ->
-		val begun = CompletableDeferred<Unit>()
-		val job = launch {
-			orders.pay("1") {
-				begun.complete(Unit)
-				CompletableDeferred<Unit>().await()
-			}
-		}
-		begun.await()
-		assertThat(redis.admin().exists(LOCK)).isTrue()
-		job.cancelAndJoin()
-		await().untilAsserted { assertThat(redis.admin().exists(LOCK)).isFalse() }
-	}
-
-	@Test
-	fun `handler of a cancellation that throws keeps no lock`() = with { orders ->
+	fun `handler of a cancellation that throws keeps no lock`() = coroutine {
 		val begun = CompletableDeferred<Unit>()
 		val job = launch {
 			orders.pay("1") {
@@ -208,36 +135,11 @@ class SuspendTests {
 		await().untilAsserted { assertThat(redis.admin().exists(LOCK)).isFalse() }
 	}
 
-	@Test
-	fun `loss cancels the coroutine`() = with { orders ->
-		val cancelled = CompletableDeferred<Boolean>()
-		val thrown = runCatching {
-			orders.payWhileHeld("1") {
-				try {
-					loseLock()
-					awaitCancellation()
-				}
-				catch (ex: CancellationException) {
-					cancelled.complete(true)
-					throw ex
-				}
-			}
-		}.exceptionOrNull()
-		assertThat(thrown).isInstanceOf(LockLostException::class.java)
-		assertThat(cancelled.await()).isTrue()
-	}
-
-	@Test
-	fun `loss takes the place of the result`() = with { orders ->
-		val thrown = runCatching { orders.payIfHeld("1") { loseLock() } }.exceptionOrNull()
-		assertThat(thrown).isInstanceOf(LockLostException::class.java)
-	}
-
 	/**
 	 * Coroutines without a dispatcher resume each other on the thread on which they begin.
 	 */
 	@Test
-	fun `coroutine that is resumed inside of a locked one does not re-enter`() = with { orders ->
+	fun `coroutine that is resumed inside of a locked one does not re-enter`() = coroutine {
 		val signal = CompletableDeferred<Unit>()
 		val gate = CompletableDeferred<Unit>()
 		val other = async(Dispatchers.Unconfined) {
@@ -256,7 +158,7 @@ class SuspendTests {
 	}
 
 	@Test
-	fun `flow holds the lock while it is collected`() = with { orders ->
+	fun `flow holds the lock while it is collected`() = coroutine {
 		for (flow in listOf(orders.flow("1"), orders.flowLater("1"))) {
 			assertThat(redis.admin().exists(LOCK)).isFalse()
 			assertThat(flow.toList()).containsExactly(true, true)
@@ -275,30 +177,6 @@ class SuspendTests {
 				val runs = context.getBean(Nightly::class.java).runs()
 				repeat(2) { assertThat(runs.poll(Patience.PATIENCE.toSeconds(), TimeUnit.SECONDS)).isTrue() }
 			}
-	}
-
-	private fun with(test: suspend kotlinx.coroutines.CoroutineScope.(Orders) -> Unit) {
-		runBlocking {
-			withTimeout(Patience.PATIENCE.toMillis()) { test(application.getBean(Orders::class.java)) }
-		}
-	}
-
-	/**
-	 * The store is asked, so that the holder knows at once.
-	 */
-	private suspend fun loseLock() {
-		val handle = LockContext.current(currentCoroutineContext()[ReactorContext]!!.context).orElseThrow()
-		withContext(Dispatchers.IO) {
-			assertThat(redis.admin().del(LOCK)).isEqualTo(1)
-			assertThat(handle.extend(Duration.ofMinutes(1))).isFalse()
-		}
-	}
-
-	/**
-	 * As a coroutine of somebody else.
-	 */
-	private suspend fun <T> withoutChain(body: suspend () -> T): T {
-		return withContext(ReactorContext(reactor.util.context.Context.empty())) { body() }
 	}
 
 	private class RestoredThreadLocals : AbstractCoroutineContextElement(Key), ThreadContextElement<ContextSnapshot.Scope> {

@@ -9,7 +9,6 @@ import java.util.function.Consumer;
 
 import io.github.distributedlock.LockHandle;
 import io.github.distributedlock.LockMode;
-import io.github.distributedlock.LockNotAcquiredException;
 import io.github.distributedlock.LockRequest;
 import io.github.distributedlock.WaitObserver;
 import io.github.distributedlock.backend.memory.InMemoryLockBackend;
@@ -28,6 +27,8 @@ import org.assertj.core.data.Offset;
 import org.awaitility.Awaitility;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
@@ -72,12 +73,6 @@ class LockObservationsTests {
 	}
 
 	@Test
-	void sayThatARequestWasShared() {
-		this.engine.acquire(LockRequest.of("k").mode(LockMode.SHARED)).close();
-		observed().hasLowCardinalityKeyValue("mode", "shared");
-	}
-
-	@Test
 	void sayWhichHolderARequestHasWaitedFor() throws Exception {
 		LockHandle handle = this.other.acquire("k");
 		CompletableFuture<LockHandle> waiting = this.engine
@@ -103,18 +98,21 @@ class LockObservationsTests {
 		}
 	}
 
-	@Test
-	void observeAWaitThatFails() {
+	@ParameterizedTest
+	@ValueSource(booleans = { true, false })
+	void observeAWaitThatFails(boolean withoutAThread) {
 		this.engine.stop();
-		assertThatExceptionOfType(RuntimeException.class).isThrownBy(() -> this.engine.acquire("k"));
-		observed().hasBeenStopped().hasLowCardinalityKeyValue("outcome", "failed").hasError();
-	}
-
-	@Test
-	void observeAWaitWithoutAThreadThatFails() {
-		this.engine.stop();
-		assertThat(this.engine.acquireAsync(LockRequest.of("k"))).failsWithin(Patience.PATIENCE);
-		observed().hasBeenStopped().hasLowCardinalityKeyValue("outcome", "failed").hasError();
+		LockRequest request = LockRequest.of("k").mode(LockMode.SHARED);
+		if (withoutAThread) {
+			assertThat(this.engine.acquireAsync(request)).failsWithin(Patience.PATIENCE);
+		}
+		else {
+			assertThatExceptionOfType(RuntimeException.class).isThrownBy(() -> this.engine.acquire(request));
+		}
+		observed().hasBeenStopped()
+			.hasLowCardinalityKeyValue("mode", "shared")
+			.hasLowCardinalityKeyValue("outcome", "failed")
+			.hasError();
 	}
 
 	@Test
@@ -243,17 +241,14 @@ class LockObservationsTests {
 	}
 
 	@Test
-	void endWhatAHandlerHasBegunIfAnotherFailsAtTheBegin() {
+	void endWhatAHandlerHasBegunIfAnotherFails() {
 		assertThat(active((handler) -> handler.failsAtTheBegin = true)).isZero();
-	}
-
-	@Test
-	void endWhatAHandlerHasBegunIfAnotherFailsAtAnError() {
 		assertThat(active((handler) -> handler.failsAtAnError = true)).isZero();
 	}
 
 	/**
-	 * How many waits Micrometer takes for active after one that has failed.
+	 * Returns the number of waits that Micrometer takes for active after one that has
+	 * failed.
 	 */
 	private static int active(Consumer<Failing> how) {
 		SimpleMeterRegistry meters = new SimpleMeterRegistry();
