@@ -29,6 +29,8 @@ import io.github.distributedlock.backend.LockFeature;
 import org.jspecify.annotations.NullMarked;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
 
 import org.springframework.boot.SpringBootVersion;
 
@@ -173,44 +175,20 @@ class ArchitectureTests {
 			.check(LIBRARY);
 	}
 
-	@Test
-	void onlyTheReactiveRoomKnowsReactor() {
+	@ParameterizedTest
+	@CsvSource(delimiter = '|',
+			textBlock = """
+					reactive, internal.reactive     | reactor.core.., reactor.util.., org.reactivestreams.., kotlin.., kotlinx.., org.springframework.transaction.reactive..
+					internal.reactive, autoconfigure | io.micrometer.context..
+					engine                          | reactor.blockhound..
+					backend.redis.., autoconfigure  | org.springframework.data.., redis.clients.., io.lettuce..
+					""")
+	void librariesAreKnownInTheirRoomsOnly(String rooms, String libraries) {
 		noClasses().that()
-			.resideOutsideOfPackages(ROOT + ".reactive", ROOT + ".internal.reactive")
+			.resideOutsideOfPackages((ROOT + "." + rooms.replace(", ", ", " + ROOT + ".")).split(", "))
 			.should()
 			.dependOnClassesThat()
-			.resideInAnyPackage("reactor.core..", "reactor.util..", "org.reactivestreams..", "kotlin..", "kotlinx..",
-					"org.springframework.transaction.reactive..")
-			.check(LIBRARY);
-	}
-
-	@Test
-	void onlyTheReactiveRoomAndTheWiringKnowContextPropagation() {
-		noClasses().that()
-			.resideOutsideOfPackages(ROOT + ".internal.reactive", ROOT + ".autoconfigure")
-			.should()
-			.dependOnClassesThat()
-			.resideInAPackage("io.micrometer.context..")
-			.check(LIBRARY);
-	}
-
-	@Test
-	void onlyTheThreadsKnowBlockHound() {
-		noClasses().that()
-			.resideOutsideOfPackage(ROOT + ".engine")
-			.should()
-			.dependOnClassesThat()
-			.resideInAPackage("reactor.blockhound..")
-			.check(LIBRARY);
-	}
-
-	@Test
-	void onlyTheRedisBackendAndItsWiringKnowRedis() {
-		noClasses().that()
-			.resideOutsideOfPackages(ROOT + ".backend.redis..", ROOT + ".autoconfigure")
-			.should()
-			.dependOnClassesThat()
-			.resideInAnyPackage("org.springframework.data..", "redis.clients..", "io.lettuce..")
+			.resideInAnyPackage(libraries.split(", "))
 			.check(LIBRARY);
 	}
 

@@ -1,12 +1,14 @@
 package io.github.distributedlock.aop;
 
 import java.io.IOException;
+import java.util.Map;
 import java.util.Optional;
 import java.util.concurrent.Callable;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionException;
 import java.util.function.Supplier;
 
+import io.github.distributedlock.LockDefinitionException;
 import io.github.distributedlock.LockEvent;
 import io.github.distributedlock.LockException;
 import io.github.distributedlock.LockHandle;
@@ -18,6 +20,9 @@ import io.github.distributedlock.fixtures.Patience;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
+import org.junit.jupiter.params.provider.ValueSource;
 
 import org.springframework.transaction.TransactionDefinition;
 import org.springframework.transaction.support.TransactionTemplate;
@@ -64,16 +69,16 @@ class FailingCallTests extends AdvisedFixture<FailingCallTests.Service> {
 	}
 
 	@Test
-	void callWhoseLockIsHeldReturns() throws Exception {
+	void callAndStageWhoseLockIsHeldReturn() throws Exception {
 		assertThat(this.service.run(() -> "done")).isEqualTo("done");
-	}
-
-	@Test
-	void methodThatGivesItsLockBackItselfHasNotLostIt() throws Exception {
 		assertThat(this.service.run(() -> {
 			LockHandle.current().orElseThrow().close();
 			return "done";
-		})).isEqualTo("done");
+		})).as("the method itself gave the lock back").isEqualTo("done");
+		CompletableFuture<String> source = new CompletableFuture<>();
+		CompletableFuture<String> result = this.service.future(() -> source);
+		source.complete("done");
+		assertThat(result).isCompletedWithValue("done");
 	}
 
 	@Test
@@ -103,36 +108,26 @@ class FailingCallTests extends AdvisedFixture<FailingCallTests.Service> {
 			.isThrownBy(() -> this.service.skipping(() -> this.lock.lose()));
 	}
 
-	@Test
-	void stageFailsWhoseLockIsLostBeforeItCompletes() {
+	@ParameterizedTest
+	@ValueSource(booleans = { true, false })
+	void stageFailsWhoseLockIsLostBeforeTheEnd(boolean completed) {
 		CompletableFuture<String> source = new CompletableFuture<>();
-		CompletableFuture<String> result = this.service.future(() -> source);
-		this.lock.lose();
-		assertThat(result).isNotDone();
-		source.complete("done");
+		CompletableFuture<String> result = this.service.future(() -> {
+			if (completed) {
+				this.lock.lose();
+				source.complete("done");
+			}
+			return source;
+		});
+		if (!completed) {
+			this.lock.lose();
+			assertThat(result).isNotDone();
+			source.complete("done");
+		}
 		assertThatExceptionOfType(CompletionException.class).isThrownBy(() -> Patience.get(result, "the stage"))
 			.withCauseInstanceOf(LockLostException.class)
 			.havingCause()
 			.withMessage("lost: [f]");
-		assertThat(this.events).containsExactly("acquire", "lost", "release");
-	}
-
-	@Test
-	void stageWhoseLockIsHeldCompletesAsItDoes() {
-		CompletableFuture<String> source = new CompletableFuture<>();
-		CompletableFuture<String> result = this.service.future(() -> source);
-		source.complete("done");
-		assertThat(result).isCompletedWithValue("done");
-	}
-
-	@Test
-	void stageThatIsThereAlreadyFailsToo() {
-		CompletableFuture<String> result = this.service.future(() -> {
-			this.lock.lose();
-			return CompletableFuture.completedFuture("done");
-		});
-		assertThatExceptionOfType(CompletionException.class).isThrownBy(() -> Patience.get(result, "the stage"))
-			.withCauseInstanceOf(LockLostException.class);
 		assertThat(this.events).containsExactly("acquire", "lost", "release");
 	}
 
@@ -224,20 +219,16 @@ class FailingCallTests extends AdvisedFixture<FailingCallTests.Service> {
 				"release");
 	}
 
-	@Test
-	void resultThatCannotFailIsRefused() {
-		AdvisorContext.refusal(SpecialResult.class)
-			.hasMessageContainingAll(
-					SpecialResult.class.getName() + ".run(): onLost = THROW lets the returned future fail",
-					"cannot make one of type " + Special.class.getName(),
-					"(return CompletableFuture or CompletionStage, or choose REPORT");
-	}
-
-	@Test
-	void interruptOfAMethodThatGoesOnElsewhereIsRefused() {
-		AdvisorContext.refusal(InterruptedFuture.class)
-			.hasMessageContainingAll("onLost = INTERRUPT interrupts the thread that runs the method",
-					"java.util.concurrent.CompletableFuture goes on elsewhere (choose THROW or REPORT)");
+	@ParameterizedTest
+	@CsvSource(delimiter = '|',
+			textBlock = """
+					special | THROW     | special(): onLost = THROW lets the returned future fail, but cannot make one of type io.github.distributedlock.aop.FailingCallTests$Special | (return CompletableFuture or CompletionStage, or choose REPORT
+					future  | INTERRUPT | onLost = INTERRUPT interrupts the thread that runs the method | java.util.concurrent.CompletableFuture goes on elsewhere (choose THROW or REPORT)
+					""")
+	void reactionThatTheResultCannotHave(String method, String onLost, String problem, String remedy) {
+		assertThatExceptionOfType(LockDefinitionException.class)
+			.isThrownBy(() -> Definitions.of(Results.class, method, "onLost=" + onLost, Map.of()))
+			.withMessageContainingAll(problem, remedy);
 	}
 
 	private void call(Callable<Object> body) {
@@ -292,21 +283,11 @@ class FailingCallTests extends AdvisedFixture<FailingCallTests.Service> {
 
 	}
 
-	static class SpecialResult {
+	interface Results {
 
-		@DistributedLock(onLost = OnLost.THROW)
-		public Special run() {
-			return new Special();
-		}
+		Special special();
 
-	}
-
-	static class InterruptedFuture {
-
-		@DistributedLock(onLost = OnLost.INTERRUPT)
-		public CompletableFuture<String> run() {
-			return new CompletableFuture<>();
-		}
+		CompletableFuture<String> future();
 
 	}
 

@@ -246,7 +246,7 @@ class OutlivingResultTests extends AdvisedFixture<OutlivingResultTests.Open> {
 	}
 
 	@Test
-	void stageThatALossCannotInterruptOrFailFailsTheCallButKeepsTheLock() {
+	void stageThatALossCannotInterruptOrFailFailsTheCall() {
 		CompletableFuture<String> stage = new CompletableFuture<>();
 		assertThatIllegalStateException().isThrownBy(() -> this.service.interrupting(stage))
 			.withMessageContaining("Open.interrupting(Object): onLost = INTERRUPT interrupts the thread that runs"

@@ -1,10 +1,12 @@
 package io.github.distributedlock.aop;
 
 import java.time.Duration;
+import java.util.Map;
 import java.util.concurrent.CompletableFuture;
 import java.util.function.Supplier;
 
 import io.github.distributedlock.LockBackendException;
+import io.github.distributedlock.LockDefinitionException;
 import io.github.distributedlock.LockException;
 import io.github.distributedlock.LockLostException;
 import io.github.distributedlock.LockMode;
@@ -15,6 +17,8 @@ import io.github.distributedlock.ReleaseOn;
 import io.github.distributedlock.annotation.DistributedLock;
 import io.github.distributedlock.annotation.IfBusy;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
 import reactor.core.publisher.ConnectableFlux;
 import reactor.core.publisher.Flux;
 import reactor.core.publisher.Mono;
@@ -22,6 +26,7 @@ import reactor.test.StepVerifier;
 import reactor.test.publisher.TestPublisher;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 
 /**
  * The attributes for busy and lost locks, on methods whose result is subscribed to.
@@ -135,14 +140,17 @@ class ReactiveAttributesTests extends ReactiveFixture<ReactiveAttributesTests.Se
 		assertThat(this.lock.request().fenced()).isTrue();
 	}
 
-	@Test
-	void streamInsideOfAResultIsRefused() {
-		AdvisorContext.refusal(Nested.class)
-			.hasMessageContaining("run(): the method returns a reactive stream (" + Flux.class.getName()
-					+ ") inside of a Mono, and the lock would be released before that is done");
-		AdvisorContext.refusal(Futures.class)
-			.hasMessageContaining(
-					"run(): the method returns a future (" + CompletableFuture.class.getName() + ") inside of a Flux");
+	@ParameterizedTest
+	@CsvSource(delimiter = '|',
+			textBlock = """
+					nested    | nested(): the method returns a reactive stream (reactor.core.publisher.Flux) inside of a Mono | and the lock would be released before that is done
+					futures   | futures(): the method returns a future (java.util.concurrent.CompletableFuture) inside of a Flux | and the lock would be released before that is done
+					processor | processor(): the method returns a reactive stream (reactor.core.publisher.ConnectableFlux) | (let the result be the stream itself, declared as Mono, Flux or Publisher, or as the basic type of its library, or lock in code)
+					""")
+	void resultThatOutlivesTheLockIsRefused(String method, String problem, String remedy) {
+		assertThatExceptionOfType(LockDefinitionException.class)
+			.isThrownBy(() -> Definitions.of(Results.class, method, "", Map.of()))
+			.withMessageContainingAll(problem, remedy);
 	}
 
 	@Test
@@ -159,33 +167,6 @@ class ReactiveAttributesTests extends ReactiveFixture<ReactiveAttributesTests.Se
 		}
 	}
 
-	@Test
-	void typeThatIsNoOtherIsRefused() {
-		AdvisorContext.refusal(Processor.class)
-			.hasMessageContainingAll(
-					"run(): the method returns a reactive stream (" + ConnectableFlux.class.getName() + ")",
-					"(let the result be the stream itself, declared as Mono, Flux or Publisher, or as the"
-							+ " basic type of its library, or lock in code)");
-	}
-
-	static class Nested {
-
-		@DistributedLock(key = "'k'")
-		public Mono<Flux<String>> run() {
-			throw new UnsupportedOperationException();
-		}
-
-	}
-
-	static class Futures {
-
-		@DistributedLock(key = "'k'")
-		public Flux<CompletableFuture<String>> run() {
-			throw new UnsupportedOperationException();
-		}
-
-	}
-
 	static class Open {
 
 		@DistributedLock(key = "'k'")
@@ -200,12 +181,13 @@ class ReactiveAttributesTests extends ReactiveFixture<ReactiveAttributesTests.Se
 
 	}
 
-	static class Processor {
+	interface Results {
 
-		@DistributedLock(key = "'k'")
-		public ConnectableFlux<String> run() {
-			throw new UnsupportedOperationException();
-		}
+		Mono<Flux<String>> nested();
+
+		Flux<CompletableFuture<String>> futures();
+
+		ConnectableFlux<String> processor();
 
 	}
 

@@ -74,13 +74,6 @@ class ReactiveLibrariesTests extends AdvisedFixture<ReactiveLibrariesTests.Servi
 		assertThat(this.service.uniOr("x").await().atMost(Patience.PATIENCE)).isEqualTo("x");
 	}
 
-	@Test
-	void singleCannotBeSkipped() {
-		AdvisorContext.refusal(SkippedSingle.class)
-			.hasMessageContaining("run(): ifBusy = SKIP has no result to return for a skipped call of a method that"
-					+ " returns io.reactivex.rxjava3.core.Single, which always has a value");
-	}
-
 	/**
 	 * A method with a future runs at the call, whatever the registry of reactive types
 	 * says.
@@ -167,15 +160,6 @@ class ReactiveLibrariesTests extends AdvisedFixture<ReactiveLibrariesTests.Servi
 		@DistributedLock(key = "'k'")
 		public CompletionStage<String> stage() {
 			return CompletableFuture.completedFuture("stage");
-		}
-
-	}
-
-	static class SkippedSingle {
-
-		@DistributedLock(key = "'k'", ifBusy = IfBusy.SKIP)
-		public Single<String> run() {
-			throw new UnsupportedOperationException();
 		}
 
 	}

@@ -56,7 +56,8 @@ class RequestTests {
 					minHoldTime=${hold}               | minHoldTime = "${hold}" (30) is 30 ms | (write 30s if seconds are meant, or 30ms)
 					permits=0                         | permits = 0 cannot be: permits 0 is out of range: at least 1, at most 1000 | (write a number from 1 to 1000)
 					permitsString=${calls.many}       | permitsString = "${calls.many}" (1001) cannot be: permits 1001 is out of range | 1000
-					permitsString=${calls.word}       | permitsString = "${calls.word}" (ten) cannot be: it is not a number | 1000
+					permitsString=${calls.word}       | permitsString = "${calls.word}" (ten) cannot be: it is not a number | (write a number from 1 to 1000, or a property that is one, "${…}": the number is the same for all calls)
+					permitsString=#{#limit}           | permitsString = "#{#limit}" cannot be: it is not a number | or a property that is one
 					permits=2, permitsString=3        | permits = 2 is there beside permitsString = "3" | (write one of them)
 					waitTime=soon                     | waitTime = "soon" is not a duration | (write "2s", "PT2S" or
 					waitTime=${lock.wait}             | waitTime = "${lock.wait}" (soon) is not a duration | (write "2s", "PT2S" or

@@ -13,8 +13,10 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
 
 import io.github.distributedlock.LockBackendException;
+import io.github.distributedlock.LockDefinitionException;
 import io.github.distributedlock.annotation.DistributedLock;
 import io.github.distributedlock.annotation.IfBusy;
+import io.reactivex.rxjava3.core.Single;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -23,6 +25,7 @@ import org.junit.jupiter.params.provider.CsvSource;
 import org.springframework.util.ObjectUtils;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 /**
@@ -106,11 +109,17 @@ class SkipTests extends AdvisedFixture<SkipTests.Service> {
 		}
 	}
 
-	@Test
-	void primitiveResultIsRefused() {
-		AdvisorContext.refusal(Primitive.class)
-			.hasMessageContainingAll("Primitive.run(): ifBusy = SKIP has no result to return", "returns int",
-					"return an object (null then says skipped), or use a fallback");
+	@ParameterizedTest
+	@CsvSource(delimiter = '|',
+			textBlock = """
+					primitive | returns int                                                       | return an object (null then says skipped), or use a fallback
+					single    | returns io.reactivex.rxjava3.core.Single, which always has a value | (
+					""")
+	void resultThatCannotSayNothing(String method, String problem, String remedy) {
+		assertThatExceptionOfType(LockDefinitionException.class)
+			.isThrownBy(() -> Definitions.of(Results.class, method, "ifBusy=SKIP", Map.of()))
+			.withMessageContainingAll("Results." + method + "(): ifBusy = SKIP has no result to return", problem,
+					remedy);
 	}
 
 	static class Source<T> {
@@ -123,15 +132,6 @@ class SkipTests extends AdvisedFixture<SkipTests.Service> {
 	}
 
 	static class TextSource extends Source<Optional<String>> {
-
-	}
-
-	static class Primitive {
-
-		@DistributedLock(ifBusy = IfBusy.SKIP)
-		public int run() {
-			return 1;
-		}
 
 	}
 
@@ -172,6 +172,10 @@ class SkipTests extends AdvisedFixture<SkipTests.Service> {
 		String[] array();
 
 		int[] numbers();
+
+		int primitive();
+
+		Single<String> single();
 
 	}
 

@@ -2,6 +2,7 @@ package io.github.distributedlock.autoconfigure;
 
 import java.time.Duration;
 import java.time.Instant;
+import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.locks.Lock;
 
@@ -94,18 +95,16 @@ class AdapterConfigurationTests {
 
 	@Test
 	void registryIsWhatThisSpringIntegrationHas() {
-		this.contextRunner.withPropertyValues(ALL)
-			.run((context) -> assertThat(context.getBean(LockRegistry.class).getClass().getSimpleName())
-				.isEqualTo(ClassUtils.isPresent(SINCE_7, null) ? "RenewableDistributedLockRegistry"
-						: "DistributedLockRegistry"));
-	}
-
-	@Test
-	void registryIsPlainWithoutWhatCameLater() {
-		this.contextRunner.withPropertyValues(ALL)
-			.withClassLoader(new FilteredClassLoader(SINCE_7))
-			.run((context) -> assertThat(context.getBean(LockRegistry.class))
+		ApplicationContextRunner all = this.contextRunner.withPropertyValues(ALL);
+		all.run((context) -> assertThat(context.getBean(LockRegistry.class).getClass().getSimpleName()).isEqualTo(
+				ClassUtils.isPresent(SINCE_7, null) ? "RenewableDistributedLockRegistry" : "DistributedLockRegistry"));
+		for (ApplicationContextRunner plain : List.of(all.withClassLoader(new FilteredClassLoader(SINCE_7)),
+				all.withBean("distributedLockRegistry", DistributedLockRegistry.class))) {
+			plain.run((context) -> assertThat(context.getBean(LockRegistry.class))
 				.isInstanceOf(DistributedLockRegistry.class));
+		}
+		all.withBean(DefaultLockRegistry.class, DefaultLockRegistry::new)
+			.run((context) -> assertThat(context.getBeansOfType(LockRegistry.class)).hasSize(2));
 	}
 
 	@Test
@@ -142,21 +141,6 @@ class AdapterConfigurationTests {
 		this.contextRunner.withPropertyValues(ALL)
 			.withUserConfiguration(OwnProvider.class)
 			.run((context) -> assertThat(context.getBeanNamesForType(LockProvider.class)).containsExactly("own"));
-	}
-
-	@Test
-	void registryOfTheUserIsTheOnlyOneOfOurs() {
-		this.contextRunner.withPropertyValues(ALL)
-			.withBean("distributedLockRegistry", DistributedLockRegistry.class)
-			.run((context) -> assertThat(context.getBean(LockRegistry.class))
-				.isInstanceOf(DistributedLockRegistry.class));
-	}
-
-	@Test
-	void registryOfAnotherKindStaysBesideOurs() {
-		this.contextRunner.withPropertyValues(ALL)
-			.withBean(DefaultLockRegistry.class, DefaultLockRegistry::new)
-			.run((context) -> assertThat(context.getBeansOfType(LockRegistry.class)).hasSize(2));
 	}
 
 	@Test

@@ -101,14 +101,6 @@ class MistakesTests {
 
 	static Stream<Arguments> withPermits() {
 		return Stream.of(
-				arguments("no permit at all", NoPermit.class, List.of(), "permits = 0 cannot be", "Action:",
-						"Write a number from 1 to 1000"),
-				arguments("permits of a parameter", PermitsOfParameter.class, List.of(),
-						"permitsString = \"#{#limit}\" cannot be: it is not a number", "Action:",
-						"or a property that is one, \"${…}\": the number is the same for all calls"),
-				arguments("a rate", PermitsOfProperty.class, List.of("partner.calls=10/s"),
-						"permitsString = \"${partner.calls}\" (10/s) cannot be: it is not a number"),
-				arguments("fair permits", FairPermits.class, List.of(), "Request it without fair"),
 				arguments("permits without Lua", Permits.class, List.of("distributed-lock.redis.atomicity=transaction"),
 						"one of several permits, which takes scripts (Lua)", "Action:", "Allow EVALSHA and EVAL"),
 				arguments("several numbers for one key", TwoNumbers.class, List.of(), "has the key \"'partner'\" of",
@@ -204,38 +196,6 @@ class MistakesTests {
 		public void run(String... arguments) {
 			new TransactionTemplate(this.transactions)
 				.executeWithoutResult((transaction) -> this.lock.acquire("k").close());
-		}
-
-	}
-
-	static class NoPermit {
-
-		@io.github.distributedlock.annotation.DistributedLock(key = "'partner'", permits = 0)
-		public void call() {
-		}
-
-	}
-
-	static class PermitsOfParameter {
-
-		@io.github.distributedlock.annotation.DistributedLock(key = "'partner'", permitsString = "#{#limit}")
-		public void call(int limit) {
-		}
-
-	}
-
-	static class PermitsOfProperty {
-
-		@io.github.distributedlock.annotation.DistributedLock(key = "'partner'", permitsString = "${partner.calls}")
-		public void call() {
-		}
-
-	}
-
-	static class FairPermits {
-
-		@io.github.distributedlock.annotation.DistributedLock(key = "'partner'", permits = 5, fair = true)
-		public void call() {
 		}
 
 	}

@@ -42,12 +42,6 @@ class ParentContextTests {
 		.withBean(LockListener.class, () -> this.heard::add);
 
 	@Test
-	void keysSeeTheBeansAndPropertiesOfTheChild() {
-		this.parent.run((parent) -> childOf(parent)
-			.run((child) -> assertThat(child.getBean(Orders.class).heldKeys()).containsExactly("of-child:child")));
-	}
-
-	@Test
 	void keysOfTheParentSeeItsOwn() {
 		this.parent.withBean(Orders.class).run((parent) -> childOf(parent).run((child) -> {
 			assertThat(parent.getBean(Orders.class).heldKeys()).containsExactly("of-parent:parent");

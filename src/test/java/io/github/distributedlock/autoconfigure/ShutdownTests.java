@@ -76,7 +76,7 @@ class ShutdownTests {
 			DistributedLock lock = context.getBean(DistributedLock.class);
 			Future<?> running = this.threads
 				.submit(() -> call.begin(context.getBean(Service.class), lock, this::work, this.threads));
-			await(this.started);
+			Patience.await(this.started, "the call");
 			this.threads.submit(() -> {
 				Awaitility.await("the engine is stopped").atMost(Patience.PATIENCE).until(() -> isStopped(lock));
 				this.end.countDown();
@@ -100,7 +100,7 @@ class ShutdownTests {
 
 	private void work() {
 		this.started.countDown();
-		await(this.end);
+		Patience.await(this.end, "the end of the engine");
 		this.heldAtItsEnd.complete(LockHandle.current().orElseThrow().isHeld());
 	}
 
@@ -142,15 +142,6 @@ class ShutdownTests {
 		}
 		catch (LockBackendException ex) {
 			return true;
-		}
-	}
-
-	private static void await(CountDownLatch latch) {
-		try {
-			assertThat(latch.await(Patience.PATIENCE.toSeconds(), TimeUnit.SECONDS)).isTrue();
-		}
-		catch (InterruptedException ex) {
-			throw new IllegalStateException(ex);
 		}
 	}
 

@@ -1,6 +1,7 @@
 package io.github.distributedlock.autoconfigure;
 
 import java.util.List;
+import java.util.Map;
 import java.util.stream.Stream;
 
 import io.github.distributedlock.DistributedLock;
@@ -14,8 +15,8 @@ import io.github.distributedlock.fixtures.NoDatabase;
 import io.github.distributedlock.fixtures.RedisSentinels;
 import io.github.distributedlock.fixtures.RedisServers;
 import io.github.distributedlock.fixtures.SmallestBackend;
-import org.junit.jupiter.api.AfterAll;
 import io.github.distributedlock.fixtures.TestRedis;
+import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.ExtendWith;
 import org.junit.jupiter.api.extension.RegisterExtension;
@@ -71,31 +72,39 @@ class StartUpCheckTests {
 	@ParameterizedTest
 	@ValueSource(strings = { "jedis", "lettuce" })
 	void nothingAtomicStopsTheStart(String client, CapturedOutput output) {
-		try (RedisServers.Server server = RedisServers.start(RedisServers.EMBEDDED, NOTHING_ATOMIC)) {
-			String report = FailedStart.report(output, NoDatabase.class, PATIENT,
-					"spring.data.redis.port=" + server.port(), "spring.data.redis.client-type=" + client);
-			assertThat(report).containsSubsequence("Description:", "Redis could not keep locks: Redis 6.2.",
-					" offers no atomic compare-and-change operation",
-					"    lua: NOPERM this user has no permissions to run the 'evalsha' command",
-					"    native (DELEX), native (DELIFEQ), native (SET IFEQ): ERR syntax error",
-					"    native (TAIR): ERR unknown command `CAS`" + System.lineSeparator(),
-					"    transaction: NOPERM this user has no permissions to run the 'watch' command", "Action:",
-					"Either allow one of these to the user of the connection",
-					"    lua: ACL SETUSER <user> ~lock* &lock-wake:* +", "+evalsha",
-					"    transaction: ACL SETUSER <user> ~lock* &lock-wake:* +", "+watch", "Or do without: ",
-					"distributed-lock.redis.atomicity=best-effort");
-		}
+		String report = report(output, List.of(), NOTHING_ATOMIC, "spring.data.redis.client-type=" + client);
+		assertThat(report).containsSubsequence("Description:", "Redis could not keep locks: Redis 6.2.",
+				" offers no atomic compare-and-change operation",
+				"    lua: NOPERM this user has no permissions to run the 'evalsha' command",
+				"    native (DELEX), native (DELIFEQ), native (SET IFEQ): ERR syntax error",
+				"    native (TAIR): ERR unknown command `CAS`" + System.lineSeparator(),
+				"    transaction: NOPERM this user has no permissions to run the 'watch' command", "Action:",
+				"Either allow one of these to the user of the connection",
+				"    lua: ACL SETUSER <user> ~lock* &lock-wake:* +", "+evalsha",
+				"    transaction: ACL SETUSER <user> ~lock* &lock-wake:* +", "+watch", "Or do without: ",
+				"distributed-lock.redis.atomicity=best-effort");
 	}
 
 	@ParameterizedTest
 	@ValueSource(strings = { "~orders*", "~lock:*" })
 	void otherKeysThanThoseOfLocksStopTheStart(String keys, CapturedOutput output) {
-		try (RedisServers.Server server = RedisServers.start(RedisServers.EMBEDDED,
-				"user default on nopass " + keys + " &* +@all")) {
-			assertThat(FailedStart.report(output, NoDatabase.class, PATIENT, "spring.data.redis.port=" + server.port()))
-				.containsSubsequence("no atomic compare-and-change operation on the keys of locks, such as 'lock:{",
-						"NOPERM this user has no permissions to access one of the keys", "Action:",
-						"ACL SETUSER <user> ~lock* &lock-wake:* +", "distributed-lock.redis.prefix");
+		assertThat(report(output, List.of(), "user default on nopass " + keys + " &* +@all")).containsSubsequence(
+				"no atomic compare-and-change operation on the keys of locks, such as 'lock:{",
+				"NOPERM this user has no permissions to access one of the keys", "Action:",
+				"ACL SETUSER <user> ~lock* &lock-wake:* +", "distributed-lock.redis.prefix");
+	}
+
+	/**
+	 * Returns the report of an application whose Redis has a line of configuration.
+	 */
+	private static String report(CapturedOutput output, List<Class<?>> beans, String configuration,
+			String... properties) {
+		try (RedisServers.Server server = RedisServers.start(RedisServers.EMBEDDED, configuration)) {
+			List<Class<?>> application = Stream.concat(Stream.of(NoDatabase.class), beans.stream()).toList();
+			String[] all = Stream
+				.concat(Stream.of(PATIENT, "spring.data.redis.port=" + server.port()), Stream.of(properties))
+				.toArray(String[]::new);
+			return FailedStart.report(output, application, all);
 		}
 	}
 
@@ -158,22 +167,17 @@ class StartUpCheckTests {
 
 	@Test
 	void whatIsAskedForByNameAndNotAllowedStopsTheStart(CapturedOutput output) {
-		try (RedisServers.Server server = RedisServers.start(RedisServers.EMBEDDED, NOTHING_ATOMIC)) {
-			assertThat(FailedStart.report(output, NoDatabase.class, PATIENT, "spring.data.redis.port=" + server.port(),
-					"distributed-lock.redis.atomicity=transaction", "distributed-lock.redis.prefix=shop"))
-				.containsSubsequence("transaction: NOPERM", "Action:", "ACL SETUSER <user> ~shop* &shop-wake:* +",
-						"+watch", "Or remove distributed-lock.redis.atomicity=transaction")
-				.doesNotContain("lua: ");
-		}
+		assertThat(report(output, List.of(), NOTHING_ATOMIC, "distributed-lock.redis.atomicity=transaction",
+				"distributed-lock.redis.prefix=shop"))
+			.containsSubsequence("transaction: NOPERM", "Action:", "ACL SETUSER <user> ~shop* &shop-wake:* +", "+watch",
+					"Or remove distributed-lock.redis.atomicity=transaction")
+			.doesNotContain("lua: ");
 	}
 
 	@Test
-	void aWrongPasswordStopsTheStart(CapturedOutput output) {
-		try (RedisServers.Server server = RedisServers.start(RedisServers.EMBEDDED, "requirepass secret")) {
-			assertThat(FailedStart.report(output, NoDatabase.class, PATIENT, "spring.data.redis.port=" + server.port()))
-				.containsSubsequence("Description:", "Redis could not keep locks: NOAUTH ", "Action:",
-						"Set spring.data.redis.password");
-		}
+	void wrongPasswordStopsTheStart(CapturedOutput output) {
+		assertThat(report(output, List.of(), "requirepass secret")).containsSubsequence("Description:",
+				"Redis could not keep locks: NOAUTH ", "Action:", "Set spring.data.redis.password");
 	}
 
 	@Test
@@ -248,19 +252,13 @@ class StartUpCheckTests {
 	@ParameterizedTest
 	@ValueSource(classes = { Sharing.class, Fair.class, Limited.class })
 	void annotationThatTheServerCannotServeStopsTheStart(Class<?> type, CapturedOutput output) {
-		try (RedisServers.Server server = RedisServers.start(RedisServers.EMBEDDED,
-				"user default on nopass ~* &* +@all -eval -evalsha")) {
-			assertThat(FailedStart.report(output, List.of(NoDatabase.class, type), PATIENT,
-					"spring.data.redis.port=" + server.port()))
-				.containsSubsequence("Description:",
-						"@DistributedLock on " + type.getName()
-								+ ".run(): not possible here: Lock 'report' was requested as "
-								+ type.getSimpleName()
-									.replace("Sharing", "SHARED")
-									.replace("Fair", "fair")
-									.replace("Limited", "one of several permits"),
-						"scripts (Lua)", "Action:", "Allow EVALSHA", "The application does not start");
-		}
+		String request = Map.of(Sharing.class, "SHARED", Fair.class, "fair", Limited.class, "one of several permits")
+			.get(type);
+		assertThat(report(output, List.of(type), "user default on nopass ~* &* +@all -eval -evalsha"))
+			.containsSubsequence("Description:",
+					"@DistributedLock on " + type.getName()
+							+ ".run(): not possible here: Lock 'report' was requested as " + request,
+					"scripts (Lua)", "Action:", "Allow EVALSHA", "The application does not start");
 	}
 
 	@Test

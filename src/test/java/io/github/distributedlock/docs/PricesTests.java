@@ -81,12 +81,7 @@ class PricesTests {
 	 */
 	private String load(String sku) {
 		this.loads.incrementAndGet();
-		try {
-			assertThat(this.looks.await(PATIENCE.toSeconds(), TimeUnit.SECONDS)).isTrue();
-		}
-		catch (InterruptedException ex) {
-			throw new IllegalStateException(ex);
-		}
+		Patience.await(this.looks, "the looks of all readers");
 		return "9.99";
 	}
 

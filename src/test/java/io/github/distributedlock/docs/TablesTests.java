@@ -156,22 +156,15 @@ class TablesTests {
 	}
 
 	@Test
-	void events() {
+	void eventsExceptionsAndReasons() {
 		assertThat(names("event", "says")).isEqualTo(set(LockEvent.class.getDeclaredClasses(), Class::getSimpleName));
-	}
-
-	@Test
-	void exceptions() {
-		Set<String> ours = types(LockException.class, LockException.class).filter((type) -> type != LockException.class)
-			.map(Class::getSimpleName)
-			.collect(Collectors.toCollection(TreeSet::new));
-		assertThat(names("exception", "says")).isEqualTo(ours);
-	}
-
-	@Test
-	void reasonsOfALoss() {
 		assertThat(names("reason", "the lock was lost because"))
 			.isEqualTo(set(LockEvent.Lost.Reason.values(), Enum::name));
+		Set<String> exceptions = types(LockException.class, LockException.class)
+			.filter((type) -> type != LockException.class)
+			.map(Class::getSimpleName)
+			.collect(Collectors.toCollection(TreeSet::new));
+		assertThat(names("exception", "says")).isEqualTo(exceptions);
 	}
 
 	@Test

@@ -33,7 +33,7 @@ import static org.assertj.core.api.Assertions.assertThat;
  * one real Redis.
  */
 @Tag("thorough")
-class WebFluxTests {
+public class WebFluxTests {
 
 	private static final int REQUESTS = 60;
 
@@ -42,23 +42,38 @@ class WebFluxTests {
 
 	@Test
 	void noUnitIsSoldTwice() {
+		sell(redis, Shop.class);
+	}
+
+	/**
+	 * Lets two JVMs sell, and asserts that no unit is sold twice.
+	 * @param shop has a main method that {@linkplain #serve serves}
+	 */
+	public static void sell(TestRedis redis, Class<?> shop) {
 		redis.admin().set("left:a", "100");
-		try (JvmProcess one = JvmProcess.start(Shop.class, String.valueOf(redis.port()));
-				JvmProcess two = JvmProcess.start(Shop.class, String.valueOf(redis.port()))) {
+		try (JvmProcess one = JvmProcess.start(shop, String.valueOf(redis.port()));
+				JvmProcess two = JvmProcess.start(shop, String.valueOf(redis.port()))) {
 			List<WebClient> shops = List.of(client(one), client(two));
-			StepVerifier.create(Flux.range(0, REQUESTS).flatMap((i) -> buy(shops.get(i % 2)), REQUESTS).distinct())
+			StepVerifier
+				.create(Flux.range(0, REQUESTS)
+					.flatMap((i) -> shops.get(i % 2).post().uri("/buy/a").retrieve().bodyToMono(String.class), REQUESTS)
+					.distinct())
 				.expectNextCount(REQUESTS)
 				.verifyComplete();
 			assertThat(redis.admin().get("left:a")).isEqualTo("40");
 		}
 	}
 
-	private static WebClient client(JvmProcess shop) {
-		return WebClient.create("http://localhost:" + shop.awaitLineAfter("port: "));
+	public static void serve(Class<?> shop, String port) {
+		System.out.println("port: " + new SpringApplicationBuilder(shop).web(WebApplicationType.REACTIVE)
+			.properties("server.port=0", "spring.data.redis.port=" + port, "spring.main.banner-mode=off")
+			.run()
+			.getEnvironment()
+			.getRequiredProperty("local.server.port"));
 	}
 
-	private static Mono<Integer> buy(WebClient shop) {
-		return shop.post().uri("/buy/a").retrieve().bodyToMono(Integer.class);
+	private static WebClient client(JvmProcess shop) {
+		return WebClient.create("http://localhost:" + shop.awaitLineAfter("port: "));
 	}
 
 	@Configuration(proxyBeanMethods = false)
@@ -67,12 +82,7 @@ class WebFluxTests {
 	static class Shop {
 
 		public static void main(String[] arguments) {
-			String port = new SpringApplicationBuilder(Shop.class).web(WebApplicationType.REACTIVE)
-				.properties("server.port=0", "spring.data.redis.port=" + arguments[0], "spring.main.banner-mode=off")
-				.run()
-				.getEnvironment()
-				.getRequiredProperty("local.server.port");
-			System.out.println("port: " + port);
+			serve(Shop.class, arguments[0]);
 		}
 
 	}

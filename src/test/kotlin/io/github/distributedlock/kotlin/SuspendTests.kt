@@ -139,7 +139,7 @@ class SuspendTests : CoroutineLockTests(redis) {
 	 * Coroutines without a dispatcher resume each other on the thread on which they begin.
 	 */
 	@Test
-	fun `coroutine that is resumed inside of a locked one does not re-enter`() = coroutine {
+	fun `coroutine resumed inside of a locked one does not re-enter`() = coroutine {
 		val signal = CompletableDeferred<Unit>()
 		val gate = CompletableDeferred<Unit>()
 		val other = async(Dispatchers.Unconfined) {

@@ -87,10 +87,14 @@ class LockObservationsTests {
 			.hasHighCardinalityKeyValue("holder", handle.owner());
 	}
 
-	@Test
-	void observeAWaitThatEndsWithoutTheLock() {
+	@ParameterizedTest
+	@ValueSource(booleans = { true, false })
+	void observeAWaitThatEndsWithoutTheLock(boolean withoutAThread) {
+		LockRequest request = LockRequest.of("k");
 		try (LockHandle handle = this.other.acquire("k")) {
-			assertThat(this.engine.tryAcquire(LockRequest.of("k").name("sale"))).isEmpty();
+			assertThat(withoutAThread ? Patience.get(this.engine.tryAcquireAsync(request), "the answer")
+					: this.engine.tryAcquire(request))
+				.isEmpty();
 			observed().hasBeenStopped()
 				.hasLowCardinalityKeyValue("outcome", "busy")
 				.hasHighCardinalityKeyValue("holder", handle.owner())
@@ -126,17 +130,6 @@ class LockObservationsTests {
 	}
 
 	@Test
-	void observeABusyKeyWithoutAThread() {
-		try (LockHandle handle = this.other.acquire("k")) {
-			assertThat(this.engine.tryAcquireAsync(LockRequest.of("k"))).succeedsWithin(Patience.PATIENCE)
-				.satisfies((none) -> assertThat(none).isEmpty());
-			observed().hasBeenStopped()
-				.hasLowCardinalityKeyValue("outcome", "busy")
-				.hasHighCardinalityKeyValue("holder", handle.owner());
-		}
-	}
-
-	@Test
 	void observeAWaitThatIsCancelled() {
 		try (LockHandle handle = this.other.acquire("k")) {
 			CompletableFuture<LockHandle> waiting = this.engine
@@ -151,25 +144,17 @@ class LockObservationsTests {
 		}
 	}
 
-	@Test
-	void belongToTheTraceOfTheThreadThatAsks() {
+	@ParameterizedTest
+	@ValueSource(booleans = { true, false })
+	void belongToTheTraceOfTheThreadThatAsks(boolean withoutAThread) {
 		Observation request = Observation.start("request", this.registry);
+		CompletableFuture<LockHandle> acquired;
 		try (Scope scope = request.openScope()) {
-			this.engine.acquire("k").close();
+			acquired = withoutAThread ? this.engine.acquireAsync(LockRequest.of("k"))
+					: CompletableFuture.completedFuture(this.engine.acquire("k"));
 		}
 		request.stop();
-		observed().hasParentObservationEqualTo(request);
-	}
-
-	@Test
-	void belongToTheTraceOfTheThreadThatAsksAndDoesNotWait() throws Exception {
-		Observation request = Observation.start("request", this.registry);
-		CompletableFuture<LockHandle> acquiring;
-		try (Scope scope = request.openScope()) {
-			acquiring = this.engine.acquireAsync(LockRequest.of("k"));
-		}
-		request.stop();
-		acquiring.get(Patience.PATIENCE.toSeconds(), TimeUnit.SECONDS).close();
+		Patience.get(acquired, "the lock").close();
 		observed().hasParentObservationEqualTo(request);
 	}
 
