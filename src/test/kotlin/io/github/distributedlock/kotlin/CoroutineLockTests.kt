@@ -114,12 +114,7 @@ abstract class CoroutineLockTests(private val redis: TestRedis) {
 	@Test
 	fun `loss cancels the body`() = coroutine {
 		val cancelled = CompletableDeferred<Boolean>()
-		val thrown = runCatching {
-			cancelledByALoss {
-				loseLock()
-				untilCancelled(cancelled)
-			}
-		}.exceptionOrNull()
+		val thrown = runCatching { cancelledByALoss { untilCancelled(cancelled) { loseLock() } } }.exceptionOrNull()
 		assertThat(thrown).isInstanceOf(LockLostException::class.java)
 		assertThat(cancelled.await()).isTrue()
 	}
@@ -154,8 +149,9 @@ abstract class CoroutineLockTests(private val redis: TestRedis) {
 		}
 	}
 
-	private suspend fun untilCancelled(cancelled: CompletableDeferred<Boolean>) {
+	private suspend fun untilCancelled(cancelled: CompletableDeferred<Boolean>, before: suspend () -> Unit = {}) {
 		try {
+			before()
 			awaitCancellation()
 		}
 		catch (ex: CancellationException) {
