@@ -44,7 +44,7 @@ class DistributedLockPropertiesTests {
 	void haveDefaults() {
 		Contexts.withRedis().run((context) -> {
 			DistributedLockProperties properties = context.getBean(DistributedLockProperties.class);
-			assertThat(properties).isEqualTo(new DistributedLockProperties(true, Set.of("redis"), Duration.ofSeconds(5),
+			assertThat(properties).isEqualTo(new DistributedLockProperties(true, null, Duration.ofSeconds(5),
 					Duration.ofSeconds(30), new PollInterval(Duration.ofMillis(50), Duration.ofMillis(500)),
 					Duration.ofMillis(10), Duration.ZERO, 1024, null, Integer.MAX_VALUE - 1000,
 					new DistributedLockProperties.Redis("lock", Duration.ofSeconds(1), 0, Duration.ofMillis(500),
@@ -81,14 +81,14 @@ class DistributedLockPropertiesTests {
 	@Test
 	void areBound() {
 		Contexts.withRedis()
-			.withPropertyValues("distributed-lock.wait-time=1m", "distributed-lock.watchdog-timeout=20s",
-					"distributed-lock.poll-interval.min=20ms", "distributed-lock.poll-interval.max=2s",
-					"distributed-lock.local-slice=3ms", "distributed-lock.keep-time=4ms",
-					"distributed-lock.max-key-bytes=10", "distributed-lock.warn-held-after=1h",
-					"distributed-lock.order=7", "distributed-lock.redis.prefix=shop",
-					"distributed-lock.redis.command-timeout=300", "distributed-lock.redis.replicas-to-ack=2",
-					"distributed-lock.redis.replica-ack-timeout=200ms", "distributed-lock.redis.atomicity=best-effort",
-					"distributed-lock.redis.signals=none",
+			.withPropertyValues("distributed-lock.backend=redis", "distributed-lock.wait-time=1m",
+					"distributed-lock.watchdog-timeout=20s", "distributed-lock.poll-interval.min=20ms",
+					"distributed-lock.poll-interval.max=2s", "distributed-lock.local-slice=3ms",
+					"distributed-lock.keep-time=4ms", "distributed-lock.max-key-bytes=10",
+					"distributed-lock.warn-held-after=1h", "distributed-lock.order=7",
+					"distributed-lock.redis.prefix=shop", "distributed-lock.redis.command-timeout=300",
+					"distributed-lock.redis.replicas-to-ack=2", "distributed-lock.redis.replica-ack-timeout=200ms",
+					"distributed-lock.redis.atomicity=best-effort", "distributed-lock.redis.signals=none",
 					"distributed-lock.redis.connection-factory=redisConnectionFactory",
 					"distributed-lock.jdbc.data-source=locks", "distributed-lock.jdbc.table=shop.locks",
 					"distributed-lock.jdbc.initialize-schema=never", "distributed-lock.jdbc.command-timeout=1s",
@@ -189,7 +189,7 @@ class DistributedLockPropertiesTests {
 					redis.command-timeout | -1s | PT-1S      | at least 1 ms, at most 1 minute
 					redis.command-timeout | 2m  | PT2M       | at least 1 ms, at most 1 minute
 					redis.command-timeout | 31s | PT31S      | longer than distributed-lock.watchdog-timeout (30 s)
-					redis.replicas-to-ack | -1  | -1         | use 0 to wait for none
+					redis.replicas-to-ack | -1  | -1         | at least 0, which waits for no replica
 					""")
 	void areRefusedWithNameValueAndRemedy(String name, String value, String bound, String remedy,
 			CapturedOutput output) {
