@@ -231,7 +231,7 @@ class AcquireAsyncTests extends EngineFixture {
 		CompletableFuture<LockHandle> acquired = this.engine.acquireAsync(waiting("other", WAIT.multipliedBy(2)));
 		this.time.pass(Duration.ofMillis(5001));
 		act();
-		assertFails(tried, LockBackendException.class, "has not answered the requests before it");
+		assertFails(tried, LockBackendException.class, "has not answered in 5001 ms the requests before it");
 		assertThat(acquired).isCompleted();
 		assertThat(hasQueues()).as("but of what is held").isTrue();
 		acquired.join().close();
