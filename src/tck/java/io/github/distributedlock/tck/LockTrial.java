@@ -96,7 +96,7 @@ public final class LockTrial {
 			Duration longestPause) throws IOException, InterruptedException {
 		List<String> command = new ArrayList<>();
 		command.add(Path.of(System.getProperty("java.home"), "bin", "java").toString());
-		command.addAll(List.of("-XX:TieredStopAtLevel=1", "-cp",
+		command.addAll(List.of("-XX:TieredStopAtLevel=1", "-XX:+UseSerialGC", "-cp",
 				System.getProperty("surefire.test.class.path", System.getProperty("java.class.path"))));
 		properties.forEach((name, value) -> command.add("-D" + name + "=" + value));
 		command.addAll(List.of(Contender.class.getName(), subject.getName(), String.valueOf(longestPause.toNanos())));

@@ -103,7 +103,7 @@ class ForgottenConnectionTests {
 				LockHandle held = engine.acquire(LockRequest.of("k").waitTime(Patience.PATIENCE))) {
 			awaitRenewal(9_000);
 			this.relay.silence();
-			engine.acquire(LockRequest.of("other").waitTime(Duration.ofSeconds(5))).close();
+			engine.acquire(LockRequest.of("other").waitTime(Patience.PATIENCE)).close();
 			for (int renewals = 0; renewals < 3; renewals++) {
 				awaitRenewal(9_000);
 			}

@@ -178,8 +178,7 @@ class ReshardingTests {
 	}
 
 	private LockEngine engine(Client client) {
-		RedisLockBackend backend = new RedisLockBackend(client.connectTo(cluster),
-				Variant.settings().commandTimeout(Duration.ofSeconds(5)));
+		RedisLockBackend backend = new RedisLockBackend(client.connectTo(cluster), Variant.settings());
 		this.backends.add(backend);
 		return LockEngine.builder(backend).watchdogTimeout(LEASE).listener((event) -> {
 			if (event instanceof LockEvent.Lost) {
