@@ -408,7 +408,7 @@ final class Acquirer {
 				Acquirer.this.requestsWaiting.decrement();
 				return this;
 			}
-			AsyncDriver driver = new AsyncDriver(Acquirer.this.backend, Acquirer.this.tasks, this.wait);
+			AsyncDriver driver = new AsyncDriver(Acquirer.this.backend, Acquirer.this.tasks, this.wait, this);
 			this.wait.beginObservation(Acquirer.this.settings.waitObserver(), this.options.request());
 			try {
 				// Others may complete the future. When the request completes the future,
@@ -421,7 +421,7 @@ final class Acquirer {
 				this.wait.fail(ex);
 				throw ex;
 			}
-			driver.start(this.acquisition, this);
+			driver.start(this.acquisition);
 			return this;
 		}
 

@@ -105,13 +105,13 @@ final class AsyncDriver implements Runnable, Wait.Driver {
 
 	private final Wait wait;
 
+	private final Client client;
+
 	private volatile State state = State.DUE;
 
 	private volatile boolean cancelled;
 
 	private @Nullable Acquisition acquisition;
-
-	private @Nullable Client client;
 
 	private boolean attempted;
 
@@ -149,11 +149,12 @@ final class AsyncDriver implements Runnable, Wait.Driver {
 	 * Creates a driver that has not begun yet.
 	 * @param wait the wait of the request to be driven
 	 */
-	AsyncDriver(LockBackend backend, NodeTasks tasks, Wait wait) {
+	AsyncDriver(LockBackend backend, NodeTasks tasks, Wait wait, Client client) {
 		this.backend = backend;
 		this.tasks = tasks;
 		this.time = wait.time;
 		this.wait = wait;
+		this.client = client;
 		wait.setDriver(this);
 	}
 
@@ -162,9 +163,8 @@ final class AsyncDriver implements Runnable, Wait.Driver {
 	 * once.
 	 * @param acquisition the request
 	 */
-	void start(Acquisition acquisition, Client client) {
+	void start(Acquisition acquisition) {
 		this.acquisition = acquisition;
-		this.client = client;
 		advanceHere();
 	}
 
@@ -308,7 +308,7 @@ final class AsyncDriver implements Runnable, Wait.Driver {
 		}
 		if (!this.attempted) {
 			this.attempted = true;
-			client().checkSupport();
+			this.client.checkSupport();
 		}
 		this.enqueued = false;
 		String key = acquisition().key();
@@ -391,7 +391,7 @@ final class AsyncDriver implements Runnable, Wait.Driver {
 		catch (Throwable ex) {
 			why = (failure != null) ? failure : ex;
 		}
-		client().ended(why);
+		this.client.ended(why);
 	}
 
 	/**
@@ -409,10 +409,6 @@ final class AsyncDriver implements Runnable, Wait.Driver {
 		return Failures.notAttempted(acquisition().key(), "the store has not answered in "
 				+ Failures.text(this.wait.waited()) + " the requests before it, which are as many as may ask at a time",
 				null);
-	}
-
-	private Client client() {
-		return Objects.requireNonNull(this.client, "client");
 	}
 
 	private Acquisition acquisition() {

@@ -136,7 +136,7 @@ record HoldOptions(LockRequest request, Duration leaseTime, Duration claimedLeas
 	 * and to another, without the store's knowing.
 	 */
 	boolean mayBeHandedOver() {
-		return this.request.keys().size() == 1 && isAlone() && !fair() && !fenced();
+		return !collects() && isAlone() && !fair() && !fenced();
 	}
 
 	/**
@@ -145,7 +145,7 @@ record HoldOptions(LockRequest request, Duration leaseTime, Duration claimedLeas
 	 * lease, which is short at first, need not be exact, nor outlast the hold.
 	 */
 	boolean granted() {
-		return this.request.keys().size() == 1 && isAlone() && !fenced() && renewed() && minHold() == 0
+		return !collects() && isAlone() && !fenced() && renewed() && minHold() == 0
 				&& this.request.releaseOn() == ReleaseOn.CLOSE;
 	}
 

@@ -95,7 +95,7 @@ final class Instance implements Listening {
 		this.application = application;
 		this.random = random;
 		this.backend = backend;
-		this.identity = make(DEAF);
+		this.identity = make();
 	}
 
 	/**
@@ -109,11 +109,11 @@ final class Instance implements Listening {
 		return Long.toString(new SecureRandom().nextLong() & Long.MAX_VALUE, Character.MAX_RADIX);
 	}
 
-	private Identity make(Listening listening) {
+	private Identity make() {
 		String id = plain(this.application) + "@" + plain(host()) + "/" + ProcessHandle.current().pid() + "#"
 				+ this.random.get();
-		this.all.put(id, listening);
-		return new Identity(id, id + ":", Waiter.exclusive(id), listening);
+		this.all.put(id, DEAF);
+		return new Identity(id, id + ":", Waiter.exclusive(id), DEAF);
 	}
 
 	/**
@@ -131,7 +131,7 @@ final class Instance implements Listening {
 	 * Takes a new identity, under which nobody has asked for anything.
 	 */
 	private void renew() {
-		this.identity = make(DEAF);
+		this.identity = make();
 		listen(Objects.requireNonNull(this.listener, "listener"));
 	}
 

@@ -29,8 +29,8 @@ class AsyncDriverAlarmTests {
 
 	private final NodeTasks tasks = new NodeTasks(this::thread, this.time);
 
-	private final AsyncDriver driver = new AsyncDriver(new ReleasedKeys(), this.tasks,
-			new Wait(this.time, WAIT, false));
+	private final AsyncDriver driver = new AsyncDriver(new ReleasedKeys(), this.tasks, new Wait(this.time, WAIT, false),
+			new Requester());
 
 	private final Semaphore signal = new Semaphore(0);
 
@@ -51,7 +51,7 @@ class AsyncDriverAlarmTests {
 	 */
 	@Test
 	void pollIsNotLostToOneThatWokeItBefore() {
-		this.driver.start(new Polling(), new Requester());
+		this.driver.start(new Polling());
 		workAll();
 		assertThat(this.asked).isOne();
 		this.standstill = () -> {
@@ -79,7 +79,7 @@ class AsyncDriverAlarmTests {
 	 */
 	@Test
 	void endsOnceThoughThereIsNoThreadForIt() {
-		this.driver.start(new Polling(), new Requester());
+		this.driver.start(new Polling());
 		workAll();
 		this.standstill = this.driver::cancel;
 		this.lacking = true;
@@ -99,16 +99,17 @@ class AsyncDriverAlarmTests {
 	@Test
 	void endsInTimeThoughTheNodeStalls() {
 		Duration wait = Duration.ofSeconds(1);
-		new AsyncDriver(new ReleasedKeys(), this.tasks, new Wait(this.time, wait, false)).start(new Polling() {
+		new AsyncDriver(new ReleasedKeys(), this.tasks, new Wait(this.time, wait, false), new Requester())
+			.start(new Polling() {
 
-			private final long end = AsyncDriverAlarmTests.this.time.nanoTime() + wait.toNanos();
+				private final long end = AsyncDriverAlarmTests.this.time.nanoTime() + wait.toNanos();
 
-			@Override
-			public Next advance(boolean signalled) {
-				return (AsyncDriverAlarmTests.this.time.nanoTime() < this.end) ? Need.ASK : Need.DONE;
-			}
+				@Override
+				public Next advance(boolean signalled) {
+					return (AsyncDriverAlarmTests.this.time.nanoTime() < this.end) ? Need.ASK : Need.DONE;
+				}
 
-		}, new Requester());
+			});
 		workAll();
 		for (int i = 0; i < NodeTasks.MOST_OF_A_NODE; i++) {
 			this.tasks.run("node", () -> {
@@ -128,8 +129,8 @@ class AsyncDriverAlarmTests {
 	@Test
 	void wakingThrowsNothingThoughThereIsNeitherAThreadNorATimer() {
 		AsyncDriver driver = new AsyncDriver(new ReleasedKeys(), this.tasks,
-				new Wait(timeThatLacksAThread(), WAIT, false));
-		driver.start(new Polling(), new Requester());
+				new Wait(timeThatLacksAThread(), WAIT, false), new Requester());
+		driver.start(new Polling());
 		workAll();
 		this.lacking = true;
 		this.signal.release();

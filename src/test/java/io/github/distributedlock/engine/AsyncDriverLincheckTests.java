@@ -120,7 +120,7 @@ public class AsyncDriverLincheckTests {
 		private final Wait wait = new Wait(AsyncDriverLincheckTests.this.time, WAIT, false);
 
 		private final AsyncDriver driver = new AsyncDriver(new ReleasedKeys(), AsyncDriverLincheckTests.this.tasks,
-				this.wait);
+				this.wait, this);
 
 		private final Entry entry = AsyncDriverLincheckTests.this.queue.enter(K, true, false, this.wait);
 
@@ -133,7 +133,7 @@ public class AsyncDriverLincheckTests {
 		private volatile boolean hasTurn;
 
 		private Request() {
-			this.driver.start(this, this);
+			this.driver.start(this);
 		}
 
 		@Override
