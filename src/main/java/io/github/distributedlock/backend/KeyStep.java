@@ -582,9 +582,8 @@ class KeyStep {
 		else if (pardon > 0) {
 			this.signs = new Signs(this.signs.lastHeard(), 0);
 		}
-		// Each step of an instance is a sign of life of the fair requests of that
-		// instance,
-		// which do not ask while their instance has the key.
+		// Each step of an instance is a sign of life of its fair requests, which do not
+		// ask while their instance has the key.
 		if (caller.isFair() && this.before.places.stream()
 			.anyMatch((place) -> group(place.waiter()).equals(caller)
 					&& !place.isWithin(Math.max(1, this.settings.pulse), this.now))) {
