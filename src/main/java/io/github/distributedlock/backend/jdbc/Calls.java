@@ -9,6 +9,7 @@ import java.util.concurrent.Callable;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionException;
 import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.ExecutionException;
 import java.util.concurrent.ScheduledThreadPoolExecutor;
 import java.util.concurrent.Semaphore;
 import java.util.concurrent.SynchronousQueue;
@@ -21,6 +22,7 @@ import java.util.concurrent.atomic.AtomicInteger;
 import java.util.function.Consumer;
 
 import io.github.distributedlock.internal.DurationRange;
+import io.github.distributedlock.internal.Uninterrupted;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -143,25 +145,19 @@ final class Calls implements AutoCloseable {
 					: "There is no thread to ") + what, "53000", ex);
 		}
 		try {
-			answer.orTimeout(commands * this.timeoutNanos, TimeUnit.NANOSECONDS);
+			Uninterrupted.get(answer, commands * this.timeoutNanos);
 		}
-		catch (RuntimeException | OutOfMemoryError ex) {
-			// The call goes on, and nothing would end the caller's wait.
-			NoAnswerException unawaited = new NoAnswerException(
-					"There is no thread to end in time an attempt to " + what);
-			unawaited.initCause(ex);
-			answer.completeExceptionally(unawaited);
+		catch (ExecutionException | TimeoutException ex) {
+			// Without effect on an answer that is there.
+			answer.completeExceptionally(new NoAnswerException(
+					"No answer in " + DurationRange.text(Duration.ofNanos(commands * this.timeoutNanos))
+							+ " to an attempt to " + what));
 		}
 		try {
 			return answer.join();
 		}
 		catch (CompletionException ex) {
 			Throwable cause = ex.getCause();
-			if (cause instanceof TimeoutException) {
-				cause = new NoAnswerException(
-						"No answer in " + DurationRange.text(Duration.ofNanos(commands * this.timeoutNanos))
-								+ " to an attempt to " + what);
-			}
 			if (cause instanceof NoAnswerException) {
 				AtomicInteger count = this.hanging;
 				count.incrementAndGet();

@@ -3,7 +3,8 @@ package io.github.distributedlock.backend.redis.internal;
 import java.time.Duration;
 import java.util.List;
 import java.util.Objects;
-import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.Future;
+import java.util.concurrent.ScheduledThreadPoolExecutor;
 import java.util.concurrent.TimeUnit;
 import java.util.function.BooleanSupplier;
 import java.util.function.Supplier;
@@ -39,6 +40,12 @@ final class JedisLink extends PooledLane.Pooled implements Combiner.Wire {
 	 */
 	private static final int UNGUARDED_BYTES = 32_768;
 
+	/**
+	 * Runs the guards. The JDK's own thread for delays might be blocked by code of the
+	 * application.
+	 */
+	private static final ScheduledThreadPoolExecutor GUARDS = guards();
+
 	private final Connection connection;
 
 	private final Runnable abort;
@@ -50,8 +57,8 @@ final class JedisLink extends PooledLane.Pooled implements Combiner.Wire {
 	/** The number of bytes that were sent since the last reply. */
 	private int unanswered;
 
-	/** The guard, which aborts the connection unless completed in time. */
-	private @Nullable CompletableFuture<Void> guard;
+	/** The guard, which aborts the connection unless cancelled in time. */
+	private @Nullable Future<?> guard;
 
 	/**
 	 * Creates a link.
@@ -63,6 +70,15 @@ final class JedisLink extends PooledLane.Pooled implements Combiner.Wire {
 		this.abort = abort;
 		this.timeoutNanos = timeout.toNanos();
 		this.leadsToMaster = leadsToMaster;
+	}
+
+	private static ScheduledThreadPoolExecutor guards() {
+		ScheduledThreadPoolExecutor guards = new ScheduledThreadPoolExecutor(1,
+				(task) -> DaemonThreads.create(task, "distributed-lock-guard"));
+		guards.setRemoveOnCancelPolicy(true);
+		guards.setKeepAliveTime(1, TimeUnit.SECONDS);
+		guards.allowCoreThreadTimeOut(true);
+		return guards;
 	}
 
 	Connection connection() {
@@ -136,19 +152,14 @@ final class JedisLink extends PooledLane.Pooled implements Combiner.Wire {
 	private void guard(Command command) {
 		this.unanswered += command.bytes();
 		if (this.unanswered > UNGUARDED_BYTES && this.guard == null) {
-			CompletableFuture<Void> guard = new CompletableFuture<>();
-			this.guard = guard;
-			guard.orTimeout(2 * this.timeoutNanos, TimeUnit.NANOSECONDS).exceptionally((late) -> {
-				this.abort.run();
-				return null;
-			});
+			this.guard = GUARDS.schedule(this.abort, 2 * this.timeoutNanos, TimeUnit.NANOSECONDS);
 		}
 	}
 
 	private void unguard() {
 		this.unanswered = 0;
 		if (this.guard != null) {
-			this.guard.complete(null);
+			this.guard.cancel(false);
 			this.guard = null;
 		}
 	}

@@ -9,6 +9,7 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CountDownLatch;
 
 import io.github.distributedlock.backend.redis.internal.Command.Verb;
+import io.github.distributedlock.fixtures.BlockedDelays;
 import io.github.distributedlock.fixtures.Client;
 import io.github.distributedlock.fixtures.OwnThreads;
 import io.github.distributedlock.fixtures.Patience;
@@ -80,9 +81,11 @@ class JedisFailureTests {
 			await().ignoreExceptions().until(() -> lane.run((link) -> link.call(SET)) != null);
 			this.redis.server().pause();
 			Command large = Command.of(Verb.SET, KEY, new byte[64_000_000]);
-			CompletableFuture<Throwable> failure = CompletableFuture
-				.supplyAsync(() -> catchThrowable(() -> lane.run((link) -> link.call(large))), this.threads);
-			assertThat(Patience.get(failure, "the end of sending")).isInstanceOf(DataAccessException.class);
+			try (BlockedDelays blocked = new BlockedDelays()) {
+				CompletableFuture<Throwable> failure = CompletableFuture
+					.supplyAsync(() -> catchThrowable(() -> lane.run((link) -> link.call(large))), this.threads);
+				assertThat(Patience.get(failure, "the end of sending")).isInstanceOf(DataAccessException.class);
+			}
 			this.redis.server().resume();
 		}
 	}

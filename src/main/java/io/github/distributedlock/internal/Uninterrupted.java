@@ -1,4 +1,4 @@
-package io.github.distributedlock.backend.redis.internal;
+package io.github.distributedlock.internal;
 
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.Future;
@@ -13,7 +13,7 @@ import org.jspecify.annotations.Nullable;
  * the same, and the answer has to be known. The interrupt flag is set again after the
  * wait.
  */
-final class Uninterrupted {
+public final class Uninterrupted {
 
 	private Uninterrupted() {
 	}
@@ -23,9 +23,10 @@ final class Uninterrupted {
 	 * @param future the future result
 	 * @param nanos how long to wait at most, in nanoseconds
 	 * @return the result
+	 * @throws ExecutionException if the future has failed
 	 * @throws TimeoutException if no result comes in time
 	 */
-	static <T extends @Nullable Object> T get(Future<T> future, long nanos)
+	public static <T extends @Nullable Object> T get(Future<T> future, long nanos)
 			throws ExecutionException, TimeoutException {
 		long end = System.nanoTime() + nanos;
 		boolean interrupted = false;
@@ -50,7 +51,7 @@ final class Uninterrupted {
 	 * @param nanos how long to wait at most, in nanoseconds
 	 * @return {@code false} if no permit is free in time
 	 */
-	static boolean tryAcquire(Semaphore permits, long nanos) {
+	public static boolean tryAcquire(Semaphore permits, long nanos) {
 		long end = System.nanoTime() + nanos;
 		boolean interrupted = false;
 		try {
