@@ -10,6 +10,7 @@ import java.util.stream.IntStream;
 import java.util.stream.Stream;
 
 import io.github.distributedlock.LockMode;
+import io.github.distributedlock.LockRequest;
 import io.github.distributedlock.LockStatus;
 import io.github.distributedlock.backend.AcquireResult;
 import io.github.distributedlock.backend.Claim;
@@ -27,6 +28,11 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
  * concerned.
  */
 abstract class PermitContractTests extends FairContractTests {
+
+	@ContractTest
+	void permitsThatAreOfferedAreNotRefused(String store) {
+		open(store, LockFeature.PERMITS).checkSupport(LockRequest.of("k").permits(2));
+	}
 
 	@ContractTest
 	void noMoreHaveTheKeyThanThereArePermits(String store) {

@@ -33,6 +33,11 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 public abstract class SharedContractTests extends PermitContractTests {
 
 	@ContractTest
+	void sharedLocksThatAreOfferedAreNotRefused(String store) {
+		open(store, LockFeature.SHARED).checkSupport(LockRequest.of("k").mode(LockMode.SHARED));
+	}
+
+	@ContractTest
 	void readersHaveTheKeyTogetherAndWritersAlone(String store) {
 		LockBackend backend = open(store, LockFeature.SHARED);
 		String key = key();

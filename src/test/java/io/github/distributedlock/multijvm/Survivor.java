@@ -196,8 +196,10 @@ final class Survivor {
 	}
 
 	private void hold(LockHandle handle, long nanos, History history) {
+		// The history is written to a disk, which may take long.
+		boolean wasLost = !handle.isHeld();
 		History.Entry entry = history.acquired(handle);
-		if (!handle.isHeld() && !stoodStillJustNow()) {
+		if (wasLost && !stoodStillJustNow()) {
 			System.out.println(LOST_BEFORE + System.nanoTime() + ": " + handle);
 		}
 		handle.onLost(entry::lost);
