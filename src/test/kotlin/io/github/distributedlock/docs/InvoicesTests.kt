@@ -33,6 +33,8 @@ class InvoicesTests {
 				val invoices = listOf(one, two).map { it.getBean(Invoices::class.java) }
 				runBlocking {
 					withTimeout(Patience.PATIENCE.toMillis()) {
+						// The first calls load classes, which takes long on a busy machine.
+						invoices.forEach { assertThat(it.pay("1")).isEqualTo("paid 1") }
 						val paid = (0 until 20).map { async(Dispatchers.IO) { invoices[it % 2].pay("7") } }.awaitAll()
 						assertThat(paid).hasSize(20).containsOnly("paid 7")
 						assertThat(invoices[0].refund("7")).isEqualTo("refunded 7")
@@ -42,7 +44,7 @@ class InvoicesTests {
 						handle.closeAsync().await()
 					}
 				}
-				assertThat(redis.admin().lrange("charged", 0, -1)).containsExactly("7")
+				assertThat(redis.admin().lrange("charged", 0, -1)).containsExactly("1", "7")
 			}
 		}
 	}
