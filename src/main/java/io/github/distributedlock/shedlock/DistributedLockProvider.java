@@ -4,7 +4,7 @@ import java.time.Duration;
 import java.util.Objects;
 import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
-import java.util.concurrent.TimeUnit;
+import java.util.concurrent.Future;
 import java.util.function.Function;
 
 import io.github.distributedlock.DistributedLock;
@@ -13,6 +13,7 @@ import io.github.distributedlock.LockException;
 import io.github.distributedlock.LockHandle;
 import io.github.distributedlock.LockRequest;
 import io.github.distributedlock.internal.Binding;
+import io.github.distributedlock.internal.DaemonThreads;
 import net.javacrumbs.shedlock.core.AbstractSimpleLock;
 import net.javacrumbs.shedlock.core.ExtensibleLockProvider;
 import net.javacrumbs.shedlock.core.LockConfiguration;
@@ -60,8 +61,10 @@ public final class DistributedLockProvider implements ExtensibleLockProvider {
 	}
 
 	private static CompletableFuture<@Nullable Void> after(Duration duration) {
-		return new CompletableFuture<@Nullable Void>().completeOnTimeout(null, duration.toMillis(),
-				TimeUnit.MILLISECONDS);
+		CompletableFuture<@Nullable Void> end = new CompletableFuture<>();
+		Future<?> delay = DaemonThreads.delay(() -> end.complete(null), duration.toNanos());
+		end.whenComplete((nothing, cancelled) -> delay.cancel(false));
+		return end;
 	}
 
 	/**
@@ -170,8 +173,8 @@ public final class DistributedLockProvider implements ExtensibleLockProvider {
 		}
 
 		/**
-		 * Releases the lock. Runs on the JDK's thread for delays, which serves the whole
-		 * JVM, so this method must not block.
+		 * Releases the lock. Runs on the thread of all delays, so this method must not
+		 * block.
 		 */
 		private void end() {
 			boolean held = this.handle.isHeld();

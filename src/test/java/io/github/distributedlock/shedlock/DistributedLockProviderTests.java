@@ -19,6 +19,7 @@ import io.github.distributedlock.LockRequest;
 import io.github.distributedlock.backend.memory.InMemoryLockBackend;
 import io.github.distributedlock.engine.EngineFixture;
 import io.github.distributedlock.engine.LockEngine;
+import io.github.distributedlock.fixtures.BlockedDelays;
 import net.javacrumbs.shedlock.core.LockConfiguration;
 import net.javacrumbs.shedlock.core.LockProvider;
 import net.javacrumbs.shedlock.core.SimpleLock;
@@ -233,6 +234,14 @@ class DistributedLockProviderTests extends EngineFixture {
 		timer().end().complete(null);
 		assertThat(lock.extend(HOUR, Duration.ZERO)).isEmpty();
 		Awaitility.await("the lock is given back").until(this::isFree);
+	}
+
+	@Test
+	void endsAfterLockAtMostForWhateverBlocksTheDelaysOfTheJdk() {
+		try (BlockedDelays blocked = new BlockedDelays()) {
+			this.other.lock(configuration(Duration.ofMillis(1), Duration.ZERO)).orElseThrow();
+			Awaitility.await("the lock is given back").until(this::isFree);
+		}
 	}
 
 	@Test

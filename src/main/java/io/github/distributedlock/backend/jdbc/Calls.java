@@ -13,7 +13,6 @@ import java.util.concurrent.ExecutionException;
 import java.util.concurrent.ScheduledThreadPoolExecutor;
 import java.util.concurrent.Semaphore;
 import java.util.concurrent.SynchronousQueue;
-import java.util.concurrent.ThreadFactory;
 import java.util.concurrent.ThreadPoolExecutor;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
@@ -21,6 +20,7 @@ import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.function.Consumer;
 
+import io.github.distributedlock.internal.DaemonThreads;
 import io.github.distributedlock.internal.DurationRange;
 import io.github.distributedlock.internal.Uninterrupted;
 import org.jspecify.annotations.Nullable;
@@ -52,10 +52,10 @@ final class Calls implements AutoCloseable {
 	private final long timeoutNanos;
 
 	private final ThreadPoolExecutor workers = new ThreadPoolExecutor(0, Integer.MAX_VALUE, 60, TimeUnit.SECONDS,
-			new SynchronousQueue<>(), threads("distributed-lock-call"));
+			new SynchronousQueue<>(), DaemonThreads.named("distributed-lock-call"));
 
 	private final ScheduledThreadPoolExecutor clock = new ScheduledThreadPoolExecutor(1,
-			threads("distributed-lock-cancel"));
+			DaemonThreads.named("distributed-lock-cancel"));
 
 	private final Semaphore cancelling = new Semaphore(1);
 
@@ -77,20 +77,6 @@ final class Calls implements AutoCloseable {
 	Calls(Duration timeout) {
 		this.timeoutNanos = timeout.toNanos();
 		this.probes = new Probes(timeout);
-	}
-
-	/**
-	 * Returns a factory of threads that inherit nothing from the request that happens to
-	 * start them: a data source may choose the database by an
-	 * {@link InheritableThreadLocal}.
-	 */
-	static ThreadFactory threads(String name) {
-		return (task) -> {
-			Thread thread = new Thread(null, task, name, 0, false);
-			thread.setDaemon(true);
-			thread.setContextClassLoader(Calls.class.getClassLoader());
-			return thread;
-		};
 	}
 
 	/**

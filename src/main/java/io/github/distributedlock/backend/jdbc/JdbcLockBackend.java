@@ -30,6 +30,7 @@ import io.github.distributedlock.backend.LockFeature;
 import io.github.distributedlock.backend.OptimisticLockBackend;
 import io.github.distributedlock.backend.ReleaseListener;
 import io.github.distributedlock.backend.Waiter;
+import io.github.distributedlock.internal.DaemonThreads;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -70,7 +71,7 @@ public final class JdbcLockBackend implements LockBackend {
 	private final PostgresNotifications notifications;
 
 	private final ScheduledThreadPoolExecutor housekeeping = new ScheduledThreadPoolExecutor(1,
-			Calls.threads("distributed-lock-housekeeping"));
+			DaemonThreads.named("distributed-lock-housekeeping"));
 
 	private boolean started;
 

@@ -15,6 +15,7 @@ import io.github.distributedlock.backend.LockBackend.Listening;
 import io.github.distributedlock.backend.ReleaseListener;
 import io.github.distributedlock.backend.ReleaseNotification;
 import io.github.distributedlock.backend.jdbc.Connections.Borrowed;
+import io.github.distributedlock.internal.DaemonThreads;
 import org.jspecify.annotations.Nullable;
 import org.postgresql.PGConnection;
 import org.postgresql.PGNotification;
@@ -158,7 +159,7 @@ final class PostgresNotifications implements AutoCloseable {
 	 */
 	private synchronized boolean begin() {
 		if (this.thread == null && !this.closed) {
-			Thread thread = Calls.threads("distributed-lock-notifications").newThread(this::run);
+			Thread thread = DaemonThreads.create(this::run, "distributed-lock-notifications");
 			this.thread = thread;
 			try {
 				thread.start();

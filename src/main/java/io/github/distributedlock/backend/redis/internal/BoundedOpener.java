@@ -9,6 +9,7 @@ import java.util.concurrent.TimeoutException;
 import java.util.function.Consumer;
 import java.util.function.Supplier;
 
+import io.github.distributedlock.internal.DaemonThreads;
 import io.github.distributedlock.internal.Uninterrupted;
 import org.slf4j.LoggerFactory;
 

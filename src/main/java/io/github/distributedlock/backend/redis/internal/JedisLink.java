@@ -4,11 +4,11 @@ import java.time.Duration;
 import java.util.List;
 import java.util.Objects;
 import java.util.concurrent.Future;
-import java.util.concurrent.ScheduledThreadPoolExecutor;
 import java.util.concurrent.TimeUnit;
 import java.util.function.BooleanSupplier;
 import java.util.function.Supplier;
 
+import io.github.distributedlock.internal.DaemonThreads;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -40,12 +40,6 @@ final class JedisLink extends PooledLane.Pooled implements Combiner.Wire {
 	 */
 	private static final int UNGUARDED_BYTES = 32_768;
 
-	/**
-	 * Runs the guards. The JDK's own thread for delays might be blocked by code of the
-	 * application.
-	 */
-	private static final ScheduledThreadPoolExecutor GUARDS = guards();
-
 	private final Connection connection;
 
 	private final Runnable abort;
@@ -70,15 +64,6 @@ final class JedisLink extends PooledLane.Pooled implements Combiner.Wire {
 		this.abort = abort;
 		this.timeoutNanos = timeout.toNanos();
 		this.leadsToMaster = leadsToMaster;
-	}
-
-	private static ScheduledThreadPoolExecutor guards() {
-		ScheduledThreadPoolExecutor guards = new ScheduledThreadPoolExecutor(1,
-				(task) -> DaemonThreads.create(task, "distributed-lock-guard"));
-		guards.setRemoveOnCancelPolicy(true);
-		guards.setKeepAliveTime(1, TimeUnit.SECONDS);
-		guards.allowCoreThreadTimeOut(true);
-		return guards;
 	}
 
 	Connection connection() {
@@ -152,7 +137,7 @@ final class JedisLink extends PooledLane.Pooled implements Combiner.Wire {
 	private void guard(Command command) {
 		this.unanswered += command.bytes();
 		if (this.unanswered > UNGUARDED_BYTES && this.guard == null) {
-			this.guard = GUARDS.schedule(this.abort, 2 * this.timeoutNanos, TimeUnit.NANOSECONDS);
+			this.guard = DaemonThreads.delay(this.abort, 2 * this.timeoutNanos);
 		}
 	}
 

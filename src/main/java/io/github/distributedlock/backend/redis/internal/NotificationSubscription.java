@@ -15,6 +15,7 @@ import io.github.distributedlock.backend.ReleaseListener;
 import io.github.distributedlock.backend.ReleaseNotification;
 import io.github.distributedlock.backend.redis.internal.Command.Verb;
 import io.github.distributedlock.backend.redis.internal.SignalConnector.SignalConnection;
+import io.github.distributedlock.internal.DaemonThreads;
 import io.github.distributedlock.internal.DurationRange;
 import io.github.distributedlock.internal.Uninterrupted;
 import org.jspecify.annotations.Nullable;

@@ -8,6 +8,7 @@ import java.util.concurrent.TimeoutException;
 import java.util.function.LongSupplier;
 import java.util.function.Supplier;
 
+import io.github.distributedlock.internal.DaemonThreads;
 import io.github.distributedlock.internal.Uninterrupted;
 import org.jspecify.annotations.Nullable;
 

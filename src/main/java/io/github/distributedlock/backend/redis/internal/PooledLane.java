@@ -11,6 +11,7 @@ import java.util.function.Function;
 import java.util.function.Supplier;
 
 import io.github.distributedlock.LockBackendException;
+import io.github.distributedlock.internal.DaemonThreads;
 import io.github.distributedlock.internal.Uninterrupted;
 import org.jspecify.annotations.Nullable;
 

@@ -16,6 +16,7 @@ import java.util.stream.Collectors;
 
 import io.github.distributedlock.backend.redis.internal.Command.Verb;
 import io.github.distributedlock.backend.redis.internal.SignalConnector.SignalConnection;
+import io.github.distributedlock.internal.DaemonThreads;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -50,7 +51,7 @@ final class SentinelMaster {
 	 */
 	private static final long BACKOFF_NANOS = TimeUnit.SECONDS.toNanos(5);
 
-	private static final ThreadFactory THREADS = (task) -> DaemonThreads.create(task, "distributed-lock-sentinel");
+	private static final ThreadFactory THREADS = DaemonThreads.named("distributed-lock-sentinel");
 
 	private final ThreadFactory threads;
 
