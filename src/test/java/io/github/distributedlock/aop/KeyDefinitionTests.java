@@ -26,7 +26,7 @@ import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
  */
 class KeyDefinitionTests {
 
-	@ParameterizedTest(name = "{1}")
+	@ParameterizedTest(name = "{index}: {1}")
 	@CsvSource(delimiter = '|', quoteCharacter = '`',
 			textBlock = """
 					nothing   | nightly-report                        | (): key = "nightly-report" reads the word nightly as a property of nothing | write "'nightly-report'" in quotes

@@ -28,7 +28,7 @@ class RequestTests {
 	private static final Map<String, Object> PROPERTIES = Map.of("hold", "30", "calls.few", " 10 ", "calls.many",
 			"1001", "calls.word", "ten", "lock.wait", "soon", "lock.lease", " 1m30s ");
 
-	@ParameterizedTest(name = "{0}")
+	@ParameterizedTest(name = "{index}: {0}")
 	@CsvSource(delimiter = '|', quoteCharacter = '`',
 			textBlock = """
 					``                                      | name=RequestTests.run, mode=EXCLUSIVE, awaitedOnStop
