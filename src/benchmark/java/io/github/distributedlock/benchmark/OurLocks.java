@@ -56,6 +56,7 @@ final class OurLocks implements Locks {
 		// As the starter makes it: a pool that may take longer is asked on another
 		// thread.
 		pool.setConnectionTimeout(settings.commandTimeout().toMillis());
+		pool.setTransactionIsolation("TRANSACTION_READ_COMMITTED");
 		JdbcLockBackend backend = new JdbcLockBackend(pool, settings);
 		// The start of an application finds out, too, which database it is.
 		backend.check();
