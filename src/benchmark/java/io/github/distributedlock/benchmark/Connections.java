@@ -47,10 +47,18 @@ final class Connections {
 		return "jdbc:mariadb://" + HOST + ":" + port + "/locks?user=root&useAffectedRows=true";
 	}
 
+	static HikariDataSource postgres(int port) {
+		return pool(postgresUrl(port));
+	}
+
+	static HikariDataSource mariaDb(int port) {
+		return pool(mariaDbUrl(port));
+	}
+
 	/**
 	 * Makes a pool with a connection for each thread that has a key of its own.
 	 */
-	static HikariDataSource database(String url) {
+	private static HikariDataSource pool(String url) {
 		HikariDataSource pool = new HikariDataSource();
 		pool.setJdbcUrl(url);
 		pool.setMaximumPoolSize(32);

@@ -68,12 +68,12 @@ enum Contestant {
 
 	/** This library on PostgreSQL. */
 	OURS_JDBC("ours (PostgreSQL)", LockHandle.class, Contestant.POOL_OF_STARTER,
-			(port) -> OurLocks.overJdbc(Connections.database(Connections.postgresUrl(port)), Duration.ZERO)),
+			(port) -> OurLocks.overJdbc(Connections.postgres(port), Duration.ZERO)),
 
 	/** This library on PostgreSQL, with keys that stay where they are used. */
 	OURS_JDBC_KEPT("ours, kept (PostgreSQL)", LockHandle.class,
 			"keepTime " + OurLocks.KEEP_TIME.toMillis() + " ms, and the same pool",
-			(port) -> OurLocks.overJdbc(Connections.database(Connections.postgresUrl(port)), OurLocks.KEEP_TIME)),
+			(port) -> OurLocks.overJdbc(Connections.postgres(port), OurLocks.KEEP_TIME)),
 
 	/** What most write by hand. */
 	JDBC("raw JDBC", Driver.class,
@@ -82,15 +82,15 @@ enum Contestant {
 
 	/** ShedLock's table. */
 	SHEDLOCK_JDBC("ShedLock JDBC", JdbcTemplateLockProvider.class, Contestant.SHEDLOCK_SETTINGS,
-			(port) -> ShedLocks.overJdbc(Connections.database(Connections.postgresUrl(port)))),
+			(port) -> ShedLocks.overJdbc(Connections.postgres(port))),
 
 	/** Spring Integration's table. */
 	INTEGRATION_JDBC("Spring Integration JDBC", JdbcLockRegistry.class, Contestant.INTEGRATION_SETTINGS,
-			(port) -> IntegrationLocks.overJdbc(Connections.database(Connections.postgresUrl(port)))),
+			(port) -> IntegrationLocks.overJdbc(Connections.postgres(port))),
 
 	/** This library on MariaDB. */
 	OURS_MARIADB("ours (MariaDB)", LockHandle.class, Contestant.POOL_OF_STARTER,
-			(port) -> OurLocks.overJdbc(Connections.database(Connections.mariaDbUrl(port)), Duration.ZERO)),
+			(port) -> OurLocks.overJdbc(Connections.mariaDb(port), Duration.ZERO)),
 
 	/** What most write by hand on MariaDB. */
 	MARIADB("raw JDBC (MariaDB)", org.mariadb.jdbc.Driver.class,
@@ -99,11 +99,11 @@ enum Contestant {
 
 	/** ShedLock's table on MariaDB. */
 	SHEDLOCK_MARIADB("ShedLock JDBC (MariaDB)", JdbcTemplateLockProvider.class, Contestant.SHEDLOCK_SETTINGS,
-			(port) -> ShedLocks.overJdbc(Connections.database(Connections.mariaDbUrl(port)))),
+			(port) -> ShedLocks.overJdbc(Connections.mariaDb(port))),
 
 	/** Spring Integration's table on MariaDB. */
 	INTEGRATION_MARIADB("Spring Integration JDBC (MariaDB)", JdbcLockRegistry.class, Contestant.INTEGRATION_SETTINGS,
-			(port) -> IntegrationLocks.overJdbc(Connections.database(Connections.mariaDbUrl(port))));
+			(port) -> IntegrationLocks.overJdbc(Connections.mariaDb(port)));
 
 	private static final String POOL_OF_STARTER = "pool of 32 of Hikari, with the command timeout, as the starter"
 			+ " makes it";

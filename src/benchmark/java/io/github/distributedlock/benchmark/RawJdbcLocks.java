@@ -37,18 +37,18 @@ final class RawJdbcLocks implements Locks {
 
 	private final LongAdder attempts = new LongAdder();
 
-	private RawJdbcLocks(String url, String lock, String unlock) {
-		this.pool = Connections.database(url);
+	private RawJdbcLocks(HikariDataSource pool, String lock, String unlock) {
+		this.pool = pool;
 		this.lock = lock;
 		this.unlock = unlock;
 	}
 
 	static RawJdbcLocks onPostgres(int port) {
-		return new RawJdbcLocks(Connections.postgresUrl(port), LOCK, UNLOCK);
+		return new RawJdbcLocks(Connections.postgres(port), LOCK, UNLOCK);
 	}
 
 	static RawJdbcLocks onMariaDb(int port) {
-		return new RawJdbcLocks(Connections.mariaDbUrl(port), LOCK_ON_MARIADB,
+		return new RawJdbcLocks(Connections.mariaDb(port), LOCK_ON_MARIADB,
 				UNLOCK.replace("clock_timestamp()", "now(6)"));
 	}
 

@@ -35,7 +35,7 @@ final class CommitGuardPostProcessor implements BeanPostProcessor, SmartInitiali
 
 	private final TransactionExecutionListener guard = DistributedLockAdvisor.commitGuard();
 
-	private final @Nullable BeanFactory beanFactory;
+	private final BeanFactory beanFactory;
 
 	/**
 	 * The names of the managers that the log was told of.
@@ -46,7 +46,7 @@ final class CommitGuardPostProcessor implements BeanPostProcessor, SmartInitiali
 	 * Creates the post-processor.
 	 * @param beanFactory where managers are looked for once all singletons exist
 	 */
-	CommitGuardPostProcessor(@Nullable BeanFactory beanFactory) {
+	CommitGuardPostProcessor(BeanFactory beanFactory) {
 		this.beanFactory = beanFactory;
 	}
 
@@ -55,7 +55,7 @@ final class CommitGuardPostProcessor implements BeanPostProcessor, SmartInitiali
 	 */
 	@Override
 	public void afterSingletonsInstantiated() {
-		BeanFactory next = this.beanFactory;
+		@Nullable BeanFactory next = this.beanFactory;
 		while (next instanceof ConfigurableListableBeanFactory factory) {
 			for (String name : factory.getBeanNamesForType(TransactionManager.class, false, false)) {
 				if (factory.containsSingleton(name)) {

@@ -15,6 +15,7 @@ import redis.clients.jedis.Jedis;
 
 import org.springframework.aop.framework.ProxyFactory;
 import org.springframework.beans.factory.config.BeanPostProcessor;
+import org.springframework.beans.factory.support.DefaultListableBeanFactory;
 import org.springframework.boot.autoconfigure.AutoConfigurations;
 import org.springframework.boot.test.context.runner.ApplicationContextRunner;
 import org.springframework.boot.test.system.CapturedOutput;
@@ -140,7 +141,8 @@ class LostTransactionTests {
 		DataSourceTransactionManager manager = new DataSourceTransactionManager();
 		ProxyFactory proxy = new ProxyFactory(manager);
 		proxy.setProxyTargetClass(true);
-		new CommitGuardPostProcessor(null).postProcessAfterInitialization(proxy.getProxy(), "manager");
+		new CommitGuardPostProcessor(new DefaultListableBeanFactory()).postProcessAfterInitialization(proxy.getProxy(),
+				"manager");
 		assertThat(guards(manager)).hasSize(1);
 	}
 

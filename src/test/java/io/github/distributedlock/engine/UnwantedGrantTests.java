@@ -33,12 +33,20 @@ class UnwantedGrantTests extends EngineFixture {
 		ownedElsewhere("k", LONG);
 	}
 
-	@Test
-	void isCleanedUpIfNoThreadCanBeHadForItsWithdrawal() {
+	/**
+	 * Lets a request be granted the key after its last question, 40 ms before its end.
+	 */
+	private CompletableFuture<LockHandle> grantedUnheard() {
 		CompletableFuture<LockHandle> waiter = acquiring(waiting("k", Duration.ofMillis(100)));
 		this.time.advance(Duration.ofMillis(60)); // With its last question behind it.
 		releasedElsewhere("k");
 		assertThat(holderOf("k")).isEqualTo(Holder.owner(last().owner()));
+		return waiter;
+	}
+
+	@Test
+	void isCleanedUpIfNoThreadCanBeHadForItsWithdrawal() {
+		CompletableFuture<LockHandle> waiter = grantedUnheard();
 		this.time.lackAThread("worker");
 		this.time.advance(Duration.ofMillis(40));
 		assertThat(waiter).failsWithin(PATIENCE);
@@ -50,10 +58,7 @@ class UnwantedGrantTests extends EngineFixture {
 
 	@Test
 	void isCleanedUpIfItsWithdrawalEndsWithAnError() {
-		CompletableFuture<LockHandle> waiter = acquiring(waiting("k", Duration.ofMillis(100)));
-		this.time.advance(Duration.ofMillis(60)); // With its last question behind it.
-		releasedElsewhere("k");
-		assertThat(holderOf("k")).isEqualTo(Holder.owner(last().owner()));
+		CompletableFuture<LockHandle> waiter = grantedUnheard();
 		this.backend.next("withdraw", (step) -> {
 			throw new StackOverflowError("test");
 		});

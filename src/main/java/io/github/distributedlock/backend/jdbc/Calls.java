@@ -133,11 +133,14 @@ final class Calls implements AutoCloseable {
 		try {
 			Uninterrupted.get(answer, commands * this.timeoutNanos);
 		}
-		catch (ExecutionException | TimeoutException ex) {
-			// Without effect on an answer that is there.
+		catch (TimeoutException ex) {
+			// Without effect on an answer that has just come.
 			answer.completeExceptionally(new NoAnswerException(
 					"No answer in " + DurationRange.text(Duration.ofNanos(commands * this.timeoutNanos))
 							+ " to an attempt to " + what));
+		}
+		catch (ExecutionException ex) {
+			// Thrown below, as what the call has thrown.
 		}
 		try {
 			return answer.join();
