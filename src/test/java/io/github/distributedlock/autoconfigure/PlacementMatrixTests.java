@@ -11,7 +11,6 @@ import java.util.Set;
 import java.util.TreeMap;
 import java.util.TreeSet;
 import java.util.concurrent.ConcurrentHashMap;
-import java.util.function.BiConsumer;
 import java.util.function.Supplier;
 import java.util.stream.Stream;
 
@@ -88,7 +87,7 @@ class PlacementMatrixTests {
 			.withPropertyValues("spring.aop.proxy-target-class=" + kind.subclasses)
 			.withInitializer((context) -> {
 				context.getBeanFactory().registerScope("thread", new SimpleThreadScope());
-				kind.registration.accept((BeanDefinitionRegistry) context.getBeanFactory(), context);
+				kind.register((BeanDefinitionRegistry) context.getBeanFactory(), context);
 			})
 			.run((context) -> {
 				assertThat(context).hasNotFailed();
@@ -99,7 +98,7 @@ class PlacementMatrixTests {
 				assertThat(cells.both).as("Called with both").isGreaterThanOrEqualTo(kind.both);
 				assertThat(cells.neither).as("Called with neither").isEmpty();
 				assertThat(cells.refused.keySet()).as("Refused, %s", cells.refused)
-					.containsExactlyInAnyOrderElementsOf(kind.refused);
+					.containsExactlyInAnyOrderElementsOf(kind.refused());
 			});
 	}
 
@@ -111,8 +110,8 @@ class PlacementMatrixTests {
 	}
 
 	/**
-	 * Returns whether Spring finds the annotations on an interface or on a method of the
-	 * interface.
+	 * Returns whether an interface carries the annotations, itself or on a method, as far
+	 * as Spring can find them.
 	 */
 	private static boolean isTransactional(Class<?> type) {
 		return AnnotatedElementUtils.hasAnnotation(type, Transactional.class) || Stream.of(type.getMethods())
@@ -136,129 +135,188 @@ class PlacementMatrixTests {
 	 */
 	enum Kind {
 
-		CLASS_PROXY(true, 340, Kind::register, "OnFinalClass", "OnFinalMethod", "OnRecord", "OnTwoInterfaces"),
+		CLASS_PROXY(true, 350, "OnFinalClass", "OnFinalMethod", "OnRecord", "OnTwoInterfaces") {
 
-		INTERFACE_PROXY(false, 270, Kind::register, "OnFinalMethod", "OnTwoInterfaces"),
+			@Override
+			void register(BeanDefinitionRegistry beans, ApplicationContext context) {
+				Placements.all()
+					.forEach((type) -> beans.registerBeanDefinition(PREFIX + type.getSimpleName(), lazy(type, null)));
+			}
 
-		FACTORY_BEAN(true, 340, (beans, context) -> Placements.all().forEach((type) -> {
-			RootBeanDefinition definition = lazy(Factory.class, () -> new Factory(type));
-			definition.setAttribute(FactoryBean.OBJECT_TYPE_ATTRIBUTE, type);
-			beans.registerBeanDefinition(PREFIX + type.getSimpleName(), definition);
-		}), "OnFinalClass", "OnFinalMethod", "OnRecord", "OnTwoInterfaces"),
+		},
 
-		// A scoped proxy is a subclass, too.
-		SCOPED_PROXY(true, 340,
-				(beans, context) -> Placements.all()
-					.stream()
-					.filter((type) -> !Modifier.isFinal(type.getModifiers()))
-					.forEach((type) -> {
-						RootBeanDefinition definition = lazy(type, null);
-						definition.setScope("thread");
-						BeanDefinitionHolder proxy = ScopedProxyUtils.createScopedProxy(
-								new BeanDefinitionHolder(definition, PREFIX + type.getSimpleName()), beans, true);
-						beans.registerBeanDefinition(proxy.getBeanName(), proxy.getBeanDefinition());
-					}),
-				"OnFinalMethod", "OnTwoInterfaces"),
+		INTERFACE_PROXY(false, 280, "OnFinalMethod", "OnTwoInterfaces") {
+
+			@Override
+			void register(BeanDefinitionRegistry beans, ApplicationContext context) {
+				CLASS_PROXY.register(beans, context);
+			}
+
+		},
+
+		FACTORY_BEAN(true, 350, "OnFinalClass", "OnFinalMethod", "OnRecord", "OnTwoInterfaces") {
+
+			@Override
+			void register(BeanDefinitionRegistry beans, ApplicationContext context) {
+				for (Class<?> type : Placements.all()) {
+					RootBeanDefinition definition = lazy(Factory.class, () -> new Factory(type));
+					definition.setAttribute(FactoryBean.OBJECT_TYPE_ATTRIBUTE, type);
+					beans.registerBeanDefinition(PREFIX + type.getSimpleName(), definition);
+				}
+			}
+
+		},
+
+		SCOPED_PROXY(true, 350, "OnFinalMethod", "OnTwoInterfaces") {
+
+			@Override
+			void register(BeanDefinitionRegistry beans, ApplicationContext context) {
+				// A scoped proxy is a subclass, too.
+				Placements.all().stream().filter((type) -> !Modifier.isFinal(type.getModifiers())).forEach((type) -> {
+					RootBeanDefinition definition = lazy(type, null);
+					definition.setScope("thread");
+					BeanDefinitionHolder proxy = ScopedProxyUtils.createScopedProxy(
+							new BeanDefinitionHolder(definition, PREFIX + type.getSimpleName()), beans, true);
+					beans.registerBeanDefinition(proxy.getBeanName(), proxy.getBeanDefinition());
+				});
+			}
+
+		},
 
 		/**
-		 * Each bean is in a circle with a partner, which gets the early reference.
+		 * Each bean is in a circle with another one, which is given its early reference.
 		 */
-		EARLY_REFERENCE(true, 0, (beans, context) -> {
-			register(beans, context);
-			for (Class<?> type : Placements.all()) {
-				String name = PREFIX + type.getSimpleName();
-				beans.registerBeanDefinition(PARTNER + name,
-						lazy(Partner.class, () -> new Partner(context.getBean(name))));
+		EARLY_REFERENCE(true, 0) {
+
+			@Override
+			void register(BeanDefinitionRegistry beans, ApplicationContext context) {
+				CLASS_PROXY.register(beans, context);
+				for (Class<?> type : Placements.all()) {
+					String name = PREFIX + type.getSimpleName();
+					beans.registerBeanDefinition(PARTNER + name,
+							lazy(Partner.class, () -> new Partner(context.getBean(name))));
+				}
 			}
-		}, Placements.all().stream().map(Class::getSimpleName).toArray(String[]::new)),
+
+			@Override
+			List<String> refused() {
+				return Placements.all().stream().map(Class::getSimpleName).toList();
+			}
+
+		},
 
 		/**
 		 * Proxies that a library makes of an interface, such as mappers.
 		 */
-		GENERATED(true, 155, (beans, context) -> Placements.all()
-			.stream()
-			.filter((type) -> Stream.of(type.getInterfaces()).anyMatch(PlacementMatrixTests::isTransactional))
-			.forEach((type) -> beans.registerBeanDefinition(PREFIX + type.getSimpleName(), lazy(type.getInterfaces()[0],
-					() -> Proxy.newProxyInstance(type.getClassLoader(), type.getInterfaces(), (proxy, method, args) -> {
-						if (ReflectionUtils.isObjectMethod(method)) {
-							return method.invoke(type, args);
-						}
-						Placements.body(Object.class);
-						return null;
-					})))),
-				"OnTwoInterfaces"),
+		GENERATED(true, 160, "OnTwoInterfaces") {
 
-		LAMBDA(true, 40,
-				(beans, context) -> Placements.lambdas()
-					.forEach((name, lambda) -> beans.registerBeanDefinition(PREFIX + name,
-							lazy(lambda.get().getClass().getInterfaces()[0], lambda)))),
-
-		HTTP_CLIENT(true, 120, (beans, context) -> {
-			HttpServiceProxyFactory factory = HttpServiceProxyFactory.builderFor(new RecordingExchange())
-				.customArgumentResolver((argument, parameter, values) -> true)
-				.build();
-			Placements.all()
-				.stream()
-				.flatMap((type) -> Stream.of(type.getInterfaces()))
-				.distinct()
-				.filter(PlacementMatrixTests::isTransactional)
-				.filter((type) -> Stream.of(type.getMethods())
-					.anyMatch((method) -> AnnotatedElementUtils.hasAnnotation(method, HttpExchange.class)))
-				.forEach((type) -> beans.registerBeanDefinition(PREFIX + type.getSimpleName(),
-						lazy(type, () -> factory.createClient(type))));
-		}),
-
-		REPOSITORY(true, 24, (beans, context) -> {
-			beans.registerBeanDefinition("fragment", lazy(Placements.OnBridgedMethod.class, null));
-			// An annotation on the class of a fragment counts only if the fragment is a
-			// bean.
-			Placements.fragments()
-				.forEach(
-						(type, fragment) -> beans.registerBeanDefinition(PREFIX + type.getSimpleName(),
-								repository(type,
-										() -> RepositoryFragments.just((fragment == Placements.OnBridgedMethod.class)
-												? context.getBean("fragment")
-												: BeanUtils.instantiateClass(fragment)))));
-		}),
-
-		CRUD_REPOSITORY(true, 14,
-				(beans, context) -> Placements.repositories()
+			@Override
+			void register(BeanDefinitionRegistry beans, ApplicationContext context) {
+				Placements.all()
+					.stream()
+					.filter((type) -> Stream.of(type.getInterfaces()).anyMatch(PlacementMatrixTests::isTransactional))
 					.forEach((type) -> beans.registerBeanDefinition(PREFIX + type.getSimpleName(),
-							repository(type, RepositoryFragments::empty))));
+							lazy(type.getInterfaces()[0], () -> Proxy.newProxyInstance(type.getClassLoader(),
+									type.getInterfaces(), (proxy, method, args) -> {
+										if (ReflectionUtils.isObjectMethod(method)) {
+											return method.invoke(type, args);
+										}
+										Placements.body(Object.class);
+										return null;
+									}))));
+			}
+
+		},
+
+		LAMBDA(true, 40) {
+
+			@Override
+			void register(BeanDefinitionRegistry beans, ApplicationContext context) {
+				Placements.lambdas()
+					.forEach((name, lambda) -> beans.registerBeanDefinition(PREFIX + name,
+							lazy(lambda.get().getClass().getInterfaces()[0], lambda)));
+			}
+
+		},
+
+		HTTP_CLIENT(true, 120) {
+
+			@Override
+			void register(BeanDefinitionRegistry beans, ApplicationContext context) {
+				HttpServiceProxyFactory factory = HttpServiceProxyFactory.builderFor(new RecordingExchange())
+					.customArgumentResolver((argument, parameter, values) -> true)
+					.build();
+				Placements.all()
+					.stream()
+					.flatMap((type) -> Stream.of(type.getInterfaces()))
+					.distinct()
+					.filter(PlacementMatrixTests::isTransactional)
+					.filter((type) -> Stream.of(type.getMethods())
+						.anyMatch((method) -> AnnotatedElementUtils.hasAnnotation(method, HttpExchange.class)))
+					.forEach((type) -> beans.registerBeanDefinition(PREFIX + type.getSimpleName(),
+							lazy(type, () -> factory.createClient(type))));
+			}
+
+		},
+
+		REPOSITORY(true, 30) {
+
+			@Override
+			void register(BeanDefinitionRegistry beans, ApplicationContext context) {
+				beans.registerBeanDefinition("fragment", lazy(Placements.OnBridgedMethod.class, null));
+				// Only where the fragment is a bean, an annotation of its class counts.
+				Placements.fragments()
+					.forEach((type, fragment) -> beans.registerBeanDefinition(PREFIX + type.getSimpleName(),
+							repository(type,
+									() -> RepositoryFragments.just((fragment == Placements.OnBridgedMethod.class)
+											? context.getBean("fragment") : BeanUtils.instantiateClass(fragment)))));
+			}
+
+		},
+
+		CRUD_REPOSITORY(true, 14) {
+
+			@Override
+			void register(BeanDefinitionRegistry beans, ApplicationContext context) {
+				Placements.repositories()
+					.forEach((type) -> beans.registerBeanDefinition(PREFIX + type.getSimpleName(),
+							repository(type, RepositoryFragments::empty)));
+			}
+
+		};
 
 		private final boolean subclasses;
 
 		private final int both;
 
-		private final BiConsumer<BeanDefinitionRegistry, ApplicationContext> registration;
-
-		private final List<String> refused;
+		private final String[] refused;
 
 		/**
 		 * Creates a kind.
-		 * @param subclasses whether the proxies are subclasses
+		 * @param subclasses whether its proxies are subclasses
 		 * @param both how many calls have both the transaction and the lock, at least
-		 * @param registration registers the beans, each under the name of the placement
 		 * @param refused the placements that cannot work
 		 */
-		Kind(boolean subclasses, int both, BiConsumer<BeanDefinitionRegistry, ApplicationContext> registration,
-				String... refused) {
+		Kind(boolean subclasses, int both, String... refused) {
 			this.subclasses = subclasses;
 			this.both = both;
-			this.registration = registration;
-			this.refused = List.of(refused);
+			this.refused = refused;
 		}
 
-		private static void register(BeanDefinitionRegistry beans, ApplicationContext context) {
-			Placements.all()
-				.forEach((type) -> beans.registerBeanDefinition(PREFIX + type.getSimpleName(), lazy(type, null)));
+		abstract void register(BeanDefinitionRegistry beans, ApplicationContext context);
+
+		/**
+		 * Returns the names of the beans that cannot work.
+		 */
+		List<String> refused() {
+			return List.of(this.refused);
 		}
 
 	}
 
 	/**
-	 * The calls of the beans of a context: one for each object that the context hands
-	 * out, each type of the object, and each method.
+	 * The calls of the beans of a context: one for each object that the context gives to
+	 * somebody, each type by which it is called, and each method.
 	 */
 	private static final class Cells {
 
@@ -446,7 +504,8 @@ class PlacementMatrixTests {
 	}
 
 	/**
-	 * Keeps the beans that Spring passes to a post-processor, and creates the partners.
+	 * Keeps what it is given, as those do that look for methods to call, and lets beans
+	 * have their partners.
 	 */
 	static class Processor implements SmartInstantiationAwareBeanPostProcessor, BeanFactoryAware {
 

@@ -39,7 +39,7 @@ final class Placements {
 	 */
 	static List<Class<?>> all() {
 		return Stream.of(Placements.class.getDeclaredClasses())
-			.filter((type) -> !type.isInterface() && type.getSimpleName().matches("(On|Composed).*"))
+			.filter((type) -> type.isAnnotationPresent(Place.class))
 			.sorted((left, right) -> left.getName().compareTo(right.getName()))
 			.toList();
 	}
@@ -54,7 +54,7 @@ final class Placements {
 	}
 
 	/**
-	 * Returns and clears the record.
+	 * Returns what was recorded, and forgets it.
 	 */
 	static Map<Class<?>, Seen> takeSeen() {
 		Map<Class<?>, Seen> taken = Map.copyOf(seen);
@@ -68,6 +68,12 @@ final class Placements {
 	record Pay(String id) {
 	}
 
+	@Retention(RetentionPolicy.RUNTIME)
+	@interface Place {
+
+	}
+
+	@Place
 	static class OnMethod {
 
 		@EventListener
@@ -86,6 +92,7 @@ final class Placements {
 
 	}
 
+	@Place
 	@Transactional
 	@DistributedLock
 	static class OnClass {
@@ -103,8 +110,9 @@ final class Placements {
 	}
 
 	/**
-	 * Many listeners and jobs are not public.
+	 * What is not public, as many listeners and jobs are not.
 	 */
+	@Place
 	static class OnGuardedMethods {
 
 		@EventListener
@@ -123,6 +131,7 @@ final class Placements {
 
 	}
 
+	@Place
 	@Transactional
 	@DistributedLock
 	static class OnClassOfGuardedMethods {
@@ -152,6 +161,7 @@ final class Placements {
 
 	}
 
+	@Place
 	@Transactional
 	@DistributedLock
 	static class OnClassBelowTemplate extends JobTemplate {
@@ -163,6 +173,7 @@ final class Placements {
 
 	}
 
+	@Place
 	static class OnMethodBelowTemplate extends JobTemplate {
 
 		@Override
@@ -181,10 +192,6 @@ final class Placements {
 		@DistributedLock
 		void handle(Pay pay);
 
-	}
-
-	interface DirectJob {
-
 		@PostExchange
 		@Transactional
 		@DistributedLock
@@ -192,7 +199,8 @@ final class Placements {
 
 	}
 
-	static class OnInterfaceMethod implements Direct, DirectJob {
+	@Place
+	static class OnInterfaceMethod implements Direct {
 
 		@Override
 		@EventListener
@@ -217,6 +225,7 @@ final class Placements {
 
 	}
 
+	@Place
 	static class OnInterface implements Marked {
 
 		@Override
@@ -231,11 +240,18 @@ final class Placements {
 
 	}
 
+	@Place
 	static class OnMethodOfInterfaceAbove implements BelowDirect {
 
 		@Override
 		@EventListener
 		public void handle(Pay pay) {
+			body(getClass());
+		}
+
+		@Override
+		@Scheduled(initialDelay = 3_600_000, fixedDelay = 3_600_000)
+		public void run() {
 			body(getClass());
 		}
 
@@ -245,10 +261,18 @@ final class Placements {
 
 	}
 
+	@Place
 	static class OnMethodOfInterfaceFarAbove implements BelowBelowDirect {
 
 		@Override
+		@EventListener
 		public void handle(Pay pay) {
+			body(getClass());
+		}
+
+		@Override
+		@Scheduled(initialDelay = 3_600_000, fixedDelay = 3_600_000)
+		public void run() {
 			body(getClass());
 		}
 
@@ -258,6 +282,7 @@ final class Placements {
 
 	}
 
+	@Place
 	static class OnInterfaceAbove implements BelowMarked {
 
 		@Override
@@ -275,14 +300,17 @@ final class Placements {
 
 	}
 
-	@Both
+	@Transactional
+	@DistributedLock
 	interface Marking extends AboveMarking {
 
 	}
 
+	@Place
 	static class OnInterfaceBelowTheMethod implements Marking {
 
 		@Override
+		@EventListener
 		public void handle(Pay pay) {
 			body(getClass());
 		}
@@ -297,10 +325,17 @@ final class Placements {
 
 	}
 
+	@Place
 	static class OnMethodRedeclaredBelow implements Redeclared {
 
 		@Override
+		@EventListener
 		public void handle(Pay pay) {
+			body(getClass());
+		}
+
+		@Override
+		public void run() {
 			body(getClass());
 		}
 
@@ -309,11 +344,13 @@ final class Placements {
 	interface Handler<C> {
 
 		@PostExchange
-		@Both
+		@Transactional
+		@DistributedLock
 		void handle(C command);
 
 	}
 
+	@Place
 	static class OnGenericInterface implements Handler<Pay> {
 
 		@Override
@@ -327,6 +364,7 @@ final class Placements {
 
 	}
 
+	@Place
 	static class OnGenericInterfaceAbove implements PayHandler {
 
 		@Override
@@ -344,9 +382,11 @@ final class Placements {
 
 	}
 
+	@Place
 	static class OnGenericInterfaceRedeclaredBelow implements RedeclaringHandler {
 
 		@Override
+		@EventListener
 		public void handle(Pay pay) {
 			body(getClass());
 		}
@@ -364,24 +404,29 @@ final class Placements {
 
 		@Override
 		@PostExchange
-		@Both
+		@Transactional
+		@DistributedLock
 		void handle(Pay pay);
 
 	}
 
+	@Place
 	static class OnBridgedMethodOfInterface implements LockedHandler {
 
 		@Override
+		@EventListener
 		public void handle(Pay pay) {
 			body(getClass());
 		}
 
 	}
 
+	@Place
 	static class OnBridgedMethod implements PlainHandler<Pay> {
 
 		@Override
-		@Both
+		@Transactional
+		@DistributedLock
 		public void handle(Pay pay) {
 			body(getClass());
 		}
@@ -392,6 +437,7 @@ final class Placements {
 
 	}
 
+	@Place
 	static class OnGenericInterfaceWithOtherParameters implements MiddleHandler<String, Pay> {
 
 		@Override
@@ -404,7 +450,8 @@ final class Placements {
 	interface GenericMethod {
 
 		@PostExchange
-		@Both
+		@Transactional
+		@DistributedLock
 		<T extends Pay> List<T> handle(T pay);
 
 	}
@@ -413,6 +460,7 @@ final class Placements {
 
 	}
 
+	@Place
 	static class OnGenericMethodAbove implements BelowGenericMethod {
 
 		@Override
@@ -426,7 +474,8 @@ final class Placements {
 	interface Answering {
 
 		@PostExchange
-		@Both
+		@Transactional
+		@DistributedLock
 		Object handle(Pay pay);
 
 	}
@@ -439,6 +488,7 @@ final class Placements {
 
 	}
 
+	@Place
 	static class OnCovariantMethodAbove implements NarrowAnswering {
 
 		@Override
@@ -451,7 +501,8 @@ final class Placements {
 
 	public interface WithDefault {
 
-		@Both
+		@Transactional
+		@DistributedLock
 		default void handle(Pay pay) {
 			body(getClass());
 		}
@@ -459,16 +510,18 @@ final class Placements {
 	}
 
 	/**
-	 * An HTTP client may make several requests under one lock.
+	 * As an HTTP client has it that makes several requests under one lock.
 	 */
 	public interface BesideDefault extends WithDefault {
 
 		@PostExchange
-		@Both
+		@Transactional
+		@DistributedLock
 		void run();
 
 	}
 
+	@Place
 	static class OnDefaultMethodBesideAnother implements BesideDefault {
 
 		@Override
@@ -482,11 +535,13 @@ final class Placements {
 
 	}
 
+	@Place
 	static class OnDefaultMethodAbove implements BelowDefault {
 
 	}
 
-	@Both
+	@Transactional
+	@DistributedLock
 	interface MarkedWithDefault {
 
 		default void handle(Pay pay) {
@@ -499,20 +554,24 @@ final class Placements {
 
 	}
 
+	@Place
 	static class OnInterfaceAboveOfDefaultMethod implements BelowMarkedWithDefault {
 
 	}
 
 	abstract static class AbstractMethod {
 
-		@Both
+		@Transactional
+		@DistributedLock
 		public abstract void handle(Pay pay);
 
 	}
 
+	@Place
 	static class OnAbstractMethod extends AbstractMethod {
 
 		@Override
+		@EventListener
 		public void handle(Pay pay) {
 			body(getClass());
 		}
@@ -523,10 +582,18 @@ final class Placements {
 
 	}
 
+	@Place
 	static class OnInterfaceAboveAbstractClass extends Between {
 
 		@Override
+		@EventListener
 		public void handle(Pay pay) {
+			body(getClass());
+		}
+
+		@Override
+		@Scheduled(initialDelay = 3_600_000, fixedDelay = 3_600_000)
+		public void run() {
 			body(getClass());
 		}
 
@@ -541,23 +608,27 @@ final class Placements {
 
 	}
 
+	@Place
 	static class OnInterfaceAboveGenericBody extends GenericBetween<Pay> {
 
 	}
 
 	abstract static class GenericBase<C> {
 
-		@Both
+		@Transactional
+		@DistributedLock
 		public void handle(C command) {
 			body(getClass());
 		}
 
 	}
 
+	@Place
 	static class OnGenericSuperclass extends GenericBase<Pay> {
 
 	}
 
+	@Place
 	static class OnGenericSuperclassOverridden extends GenericBase<Pay> implements PlainHandler<Pay> {
 
 		@Override
@@ -567,16 +638,19 @@ final class Placements {
 
 	}
 
-	@Both
+	@Transactional
+	@DistributedLock
 	abstract static class MarkedBase {
 
 		public abstract void handle(Pay pay);
 
 	}
 
+	@Place
 	static class OnSuperclass extends MarkedBase {
 
 		@Override
+		@EventListener
 		public void handle(Pay pay) {
 			body(getClass());
 		}
@@ -596,30 +670,43 @@ final class Placements {
 
 	}
 
-	static class OnInterfaceBesideTheBody extends Body implements BelowDirect {
+	static class Bodies extends Body {
+
+		public void run() {
+			body(getClass());
+		}
 
 	}
 
+	@Place
+	static class OnInterfaceBesideTheBody extends Bodies implements BelowDirect {
+
+	}
+
+	@Place
 	static class OnGenericInterfaceBesideTheBody extends Body implements PayHandler {
 
 	}
 
+	@Place
 	static class OnMarkedInterfaceBesideTheBody extends Body implements BelowMarked {
 
 	}
 
 	/**
-	 * The compiler adds bridges to the public subclass for these methods.
+	 * Has bridges for what is visible outside by its public subclass only.
 	 */
 	static class Hidden {
 
-		@Both
+		@Transactional
+		@DistributedLock
 		public void handle(Pay pay) {
 			body(getClass());
 		}
 
 	}
 
+	@Place
 	public static class OnVisibilityBridge extends Hidden {
 
 	}
@@ -631,10 +718,17 @@ final class Placements {
 
 	}
 
+	@Place
 	static class OnSecondInterface implements Unmarked, BelowDirect {
 
 		@Override
+		@EventListener
 		public void handle(Pay pay) {
+			body(getClass());
+		}
+
+		@Override
+		public void run() {
 			body(getClass());
 		}
 
@@ -644,14 +738,17 @@ final class Placements {
 
 	}
 
-	@Both
+	@Transactional
+	@DistributedLock
 	interface BelowMarking {
 
 	}
 
+	@Place
 	static class OnInterfaceWithoutMethods implements OnlyMarking, Unmarked {
 
 		@Override
+		@EventListener
 		public void handle(Pay pay) {
 			body(getClass());
 		}
@@ -668,6 +765,7 @@ final class Placements {
 
 	}
 
+	@Place
 	static class ComposedOnMethod {
 
 		@EventListener
@@ -678,9 +776,11 @@ final class Placements {
 
 	}
 
+	@Place
 	@Both
 	static class ComposedOnClass {
 
+		@EventListener
 		public void handle(Pay pay) {
 			body(getClass());
 		}
@@ -699,6 +799,7 @@ final class Placements {
 
 	}
 
+	@Place
 	static class ComposedOnInterfaceAbove implements BelowComposedHandler {
 
 		@Override
@@ -720,35 +821,42 @@ final class Placements {
 
 	}
 
+	@Place
 	static class ComposedMarkedInterfaceAbove implements BelowComposedMarked {
 
 		@Override
+		@EventListener
 		public void handle(Pay pay) {
 			body(getClass());
 		}
 
 	}
 
+	@Place
 	static class OnFinalMethod implements Unmarked {
 
 		@Override
-		@Both
+		@Transactional
+		@DistributedLock
 		public final void handle(Pay pay) {
 			body(getClass());
 		}
 
 	}
 
+	@Place
 	static final class OnFinalClass implements Unmarked {
 
 		@Override
-		@Both
+		@Transactional
+		@DistributedLock
 		public void handle(Pay pay) {
 			body(getClass());
 		}
 
 	}
 
+	@Place
 	record OnRecord(String name) implements BelowDirect {
 
 		OnRecord() {
@@ -760,12 +868,18 @@ final class Placements {
 			body(getClass());
 		}
 
+		@Override
+		public void run() {
+			body(getClass());
+		}
+
 	}
 
 	interface First {
 
 		@PostExchange
-		@Both(lock = "'first'")
+		@Transactional
+		@DistributedLock(key = "'first'")
 		void handle(Pay pay);
 
 	}
@@ -773,17 +887,20 @@ final class Placements {
 	interface Second {
 
 		@PostExchange
-		@Both(lock = "'second'")
+		@Transactional
+		@DistributedLock(key = "'second'")
 		void handle(Pay pay);
 
 	}
 
 	/**
-	 * One of the two annotations would be ignored.
+	 * Of which one annotation would be ignored.
 	 */
+	@Place
 	static class OnTwoInterfaces implements First, Second {
 
 		@Override
+		@EventListener
 		public void handle(Pay pay) {
 			body(getClass());
 		}
@@ -838,11 +955,13 @@ final class Placements {
 	interface LockedCrud<T, K> extends CrudRepository<T, K> {
 
 		@Override
-		@Both
+		@Transactional
+		@DistributedLock
 		Optional<T> findById(K id);
 
 		@Override
-		@Both
+		@Transactional
+		@DistributedLock
 		long count();
 
 	}
@@ -851,7 +970,8 @@ final class Placements {
 
 	}
 
-	@Both
+	@Transactional
+	@DistributedLock
 	interface MarkedCrud extends CrudRepository<Order, String> {
 
 	}
