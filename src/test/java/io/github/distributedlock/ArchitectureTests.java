@@ -62,7 +62,7 @@ class ArchitectureTests {
 			Map.entry("backend", Set.of("")), //
 			Map.entry("backend.*", Set.of("", "backend")), //
 			Map.entry("backend.redis", Set.of("", "backend", REDIS + INTERNAL)), //
-			Map.entry(REDIS + INTERNAL, Set.of("", "backend")), //
+			Map.entry(REDIS + INTERNAL, Set.of("")), //
 			Map.entry("engine", Set.of("", "backend")), //
 			Map.entry("annotation", Set.of("")), //
 			Map.entry("reactive", Set.of("", INTERNAL + ".reactive")), //

@@ -1,15 +1,17 @@
 package io.github.distributedlock.internal;
 
+import java.time.Duration;
 import java.util.concurrent.Future;
 import java.util.concurrent.ScheduledThreadPoolExecutor;
 import java.util.concurrent.ThreadFactory;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.locks.LockSupport;
 
 import org.springframework.core.task.SimpleAsyncTaskExecutor;
 
 /**
- * Creates threads that do not keep the JVM alive. A thread inherits neither the
- * {@link InheritableThreadLocal}s nor the class loader of the request that happens to
+ * Creates, and ends, threads that do not keep the JVM alive. A thread inherits neither
+ * the {@link InheritableThreadLocal}s nor the class loader of the request that happens to
  * start the thread, since the thread works for other requests, too: a data source, for
  * instance, may choose its database by such a variable.
  */
@@ -55,6 +57,24 @@ public final class DaemonThreads {
 		SimpleAsyncTaskExecutor threads = new SimpleAsyncTaskExecutor();
 		threads.setThreadFactory(named(name));
 		return threads;
+	}
+
+	/**
+	 * Ends a thread that waits, parked or for a connection.
+	 * @param thread the thread
+	 * @param timeout how long to wait before the thread is interrupted
+	 */
+	public static void end(Thread thread, Duration timeout) {
+		LockSupport.unpark(thread);
+		try {
+			thread.join(timeout.toMillis());
+		}
+		catch (InterruptedException ex) {
+			Thread.currentThread().interrupt();
+		}
+		if (thread.isAlive()) {
+			thread.interrupt();
+		}
 	}
 
 	/**

@@ -68,8 +68,8 @@ class ClaimsTests {
 					faq.md | a fencing counter after 24 hours | backend/redis/FencingCounter | TTL_MILLIS = Duration.ofDays(1)
 					failover.md | a lease of 30 s and | engine/LockEngine | watchdogTimeout = Duration.ofSeconds(30)
 					failover.md | a command timeout of 1 s | backend/redis/RedisLockSettings | RedisLockSettings("lock", Duration.ofSeconds(1)
-					failover.md | none of three numbers | backend/redis/internal/Pulse | UNHEARD = 3
-					failover.md | Once a second, while a request waits | backend/redis/internal/Pulse | PERIOD_NANOS = TimeUnit.SECONDS.toNanos(1)
+					failover.md | none of three numbers | backend/redis/Pulse | UNHEARD = 3
+					failover.md | Once a second, while a request waits | backend/redis/Pulse | PERIOD_NANOS = TimeUnit.SECONDS.toNanos(1)
 					architecture.md | fails after 5 s in line | engine/AsyncDriver | LEAST_LINE_TIME = TimeUnit.SECONDS.toNanos(5)
 					""")
 	void numbersAreThoseOfTheCode(String page, String words, String source, String constant) {

@@ -2,7 +2,6 @@ package io.github.distributedlock.multijvm;
 
 import java.io.IOException;
 import java.io.UncheckedIOException;
-import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
@@ -20,7 +19,6 @@ import java.util.stream.Collectors;
 import java.util.stream.Stream;
 
 import io.github.distributedlock.backend.jdbc.Postgres;
-import io.github.distributedlock.backend.redis.internal.KeyNames;
 import io.github.distributedlock.fixtures.Client;
 import io.github.distributedlock.fixtures.JvmProcess;
 import io.github.distributedlock.fixtures.RandomFaults;
@@ -76,7 +74,7 @@ class RandomFaultsTests {
 	private static final int ENDS = 3 * ("renewed ".length() + 20 + " ".length() + 20 + "\n".length());
 
 	/** A token that the server's clock in microseconds reaches in the year 2096. */
-	private static final byte[] AHEAD_OF_THE_TIME = "4000000000000000".getBytes(StandardCharsets.US_ASCII);
+	private static final String AHEAD_OF_THE_TIME = "4000000000000000";
 
 	private static final String GRANTED = "\"granted: ";
 
@@ -216,8 +214,7 @@ class RandomFaultsTests {
 	@Test
 	void aLockThatDoesNotExcludeIsFound() {
 		try (Server server = RedisServers.start(Variant.SERVER); Jedis admin = server.admin()) {
-			KeyNames names = new KeyNames("other");
-			Survivor.KEYS.forEach((key) -> admin.set(names.fence(key), AHEAD_OF_THE_TIME));
+			Survivor.KEYS.forEach((key) -> admin.set("other-fence:{" + key + "}", AHEAD_OF_THE_TIME));
 			for (int number = 0; number < JVMS; number++) {
 				start(number, String.valueOf(server.port()), (number < JVMS / 2) ? "one" : "other");
 			}

@@ -14,7 +14,6 @@ import java.util.stream.Stream;
 
 import io.github.distributedlock.backend.redis.internal.Command;
 import io.github.distributedlock.backend.redis.internal.Command.Verb;
-import io.github.distributedlock.backend.redis.internal.KeyNames;
 import io.github.distributedlock.backend.redis.internal.Link;
 import io.github.distributedlock.backend.redis.internal.OwnConnections;
 import io.github.distributedlock.backend.redis.internal.RedisFailures;
@@ -66,9 +65,9 @@ final class AtomicityProbe {
 	 * Finds the first way that works.
 	 * @param ways the ways to try, the best first
 	 * @return the steps that work
-	 * @throws RedisFailures.NothingAllowed if no way works, or if a client for one server
-	 * talks to a node of a cluster that has other nodes, to which such a client cannot
-	 * follow
+	 * @throws org.springframework.dao.NonTransientDataAccessResourceException if no way
+	 * works, or if a client for one server talks to a node of a cluster that has other
+	 * nodes, to which such a client cannot follow
 	 * @throws org.springframework.dao.DataAccessException if the server cannot answer now
 	 */
 	Steps firstOf(Stream<Steps> ways) {

@@ -15,7 +15,6 @@ import io.github.distributedlock.backend.redis.internal.Link;
 import io.github.distributedlock.backend.redis.internal.OwnConnections;
 import io.github.distributedlock.backend.redis.internal.RedisFailures;
 import io.github.distributedlock.backend.redis.internal.RedisRefusal;
-import io.github.distributedlock.backend.redis.internal.UnsentException;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -78,7 +77,7 @@ final class AtomicitySelector {
 							+ possible.stream().map(Atomicity::text).collect(Collectors.joining(", ")));
 		}
 		this.wanted = possible.stream().filter(wanted::includes).toList();
-		this.choosing = OwnConnections.bounded(this::choose, settings.commandTimeout());
+		this.choosing = connections.bounded(this::choose, settings.commandTimeout());
 	}
 
 	private List<Steps> makePlain() {
@@ -186,15 +185,9 @@ final class AtomicitySelector {
 	private Steps probe() {
 		RuntimeException nothing = this.nothing;
 		if (nothing != null && isInVain()) {
-			throw new UnsentException(nothing);
+			throw RedisFailures.unsent(nothing);
 		}
-		try {
-			return this.choosing.get();
-		}
-		catch (UnsentException ex) {
-			throw (this.connections.tls() && RedisFailures.isTimeout(ex))
-					? new UnsentException(RedisFailures.silentTls(ex)) : ex;
-		}
+		return this.choosing.get();
 	}
 
 	private Steps choose() {
@@ -229,7 +222,7 @@ final class AtomicitySelector {
 				.filter((steps) -> this.wanted.contains(steps.atomicity())));
 		}
 		catch (RuntimeException ex) {
-			if (ex instanceof RedisFailures.NothingAllowed) {
+			if (RedisFailures.isNothingAllowed(ex)) {
 				this.nothing = ex;
 				this.inVainAt = System.nanoTime();
 			}

@@ -4,7 +4,6 @@ import java.time.Duration;
 
 import io.github.distributedlock.LockBackendException;
 import io.github.distributedlock.LockException;
-import io.github.distributedlock.backend.redis.internal.KeyNames;
 import io.github.distributedlock.backend.redis.internal.Link;
 
 import org.springframework.dao.OptimisticLockingFailureException;

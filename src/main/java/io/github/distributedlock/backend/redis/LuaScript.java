@@ -6,7 +6,6 @@ import java.util.stream.Stream;
 import io.github.distributedlock.LockBackendException;
 import io.github.distributedlock.backend.redis.internal.Command;
 import io.github.distributedlock.backend.redis.internal.Command.Verb;
-import io.github.distributedlock.backend.redis.internal.KeyNames;
 import io.github.distributedlock.backend.redis.internal.Link;
 import org.jspecify.annotations.Nullable;
 

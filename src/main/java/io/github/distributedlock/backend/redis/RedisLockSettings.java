@@ -3,8 +3,6 @@ package io.github.distributedlock.backend.redis;
 import java.time.Duration;
 import java.util.Objects;
 
-import io.github.distributedlock.backend.redis.Signals;
-import io.github.distributedlock.backend.redis.internal.KeyNames;
 import io.github.distributedlock.internal.DurationRange;
 
 /**

@@ -11,9 +11,7 @@ import io.github.distributedlock.LockStatus;
 import io.github.distributedlock.backend.Holder;
 import io.github.distributedlock.backend.redis.internal.Command;
 import io.github.distributedlock.backend.redis.internal.Command.Verb;
-import io.github.distributedlock.backend.redis.internal.KeyNames;
 import io.github.distributedlock.backend.redis.internal.Link;
-import io.github.distributedlock.backend.redis.internal.LockCodec;
 import io.github.distributedlock.backend.redis.internal.RedisRefusal;
 import org.jspecify.annotations.Nullable;
 

@@ -4,12 +4,9 @@ import java.util.List;
 
 import io.github.distributedlock.LockException;
 import io.github.distributedlock.backend.Waiter;
-import io.github.distributedlock.backend.redis.Signals;
 import io.github.distributedlock.backend.redis.internal.Command;
 import io.github.distributedlock.backend.redis.internal.Command.Verb;
-import io.github.distributedlock.backend.redis.internal.KeyNames;
 import io.github.distributedlock.backend.redis.internal.Link;
-import io.github.distributedlock.backend.redis.internal.LockCodec;
 import io.github.distributedlock.backend.redis.internal.OwnConnections;
 import io.github.distributedlock.backend.redis.internal.RedisRefusal;
 import org.jspecify.annotations.Nullable;

@@ -9,8 +9,7 @@ import java.util.stream.Stream;
 
 import io.github.distributedlock.backend.redis.internal.OwnConnections;
 import io.github.distributedlock.backend.redis.internal.RedisClients;
-import io.github.distributedlock.backend.redis.internal.RedisFailures.NothingAllowed;
-import io.github.distributedlock.backend.redis.internal.UnsentException;
+import io.github.distributedlock.backend.redis.internal.RedisFailures;
 import io.github.distributedlock.fixtures.AllowedCommands;
 import io.github.distributedlock.fixtures.AtomicityCase;
 import io.github.distributedlock.fixtures.Client;
@@ -20,6 +19,8 @@ import org.junit.jupiter.api.parallel.ExecutionMode;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.MethodSource;
 import redis.clients.jedis.HostAndPort;
+
+import org.springframework.dao.DataAccessResourceFailureException;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
@@ -76,8 +77,8 @@ class AtomicitySelectorTests {
 				.get()
 				.description();
 		}
-		catch (UnsentException ex) {
-			assertThat(ex).hasRootCauseInstanceOf(NothingAllowed.class);
+		catch (DataAccessResourceFailureException ex) {
+			assertThat(RedisFailures.isNothingAllowed((RuntimeException) ex.getCause())).isTrue();
 			return NOTHING;
 		}
 		finally {

@@ -31,8 +31,6 @@ import io.github.distributedlock.backend.ReleaseNotification;
 import io.github.distributedlock.backend.Waiter;
 import io.github.distributedlock.backend.redis.RandomSteps.Step;
 import io.github.distributedlock.backend.redis.ScriptClock.Stored;
-import io.github.distributedlock.backend.redis.internal.KeyNames;
-import io.github.distributedlock.backend.redis.internal.LockCodec;
 import io.github.distributedlock.backend.redis.internal.OwnConnections;
 import io.github.distributedlock.backend.redis.internal.RedisClients;
 import io.github.distributedlock.fixtures.Client;

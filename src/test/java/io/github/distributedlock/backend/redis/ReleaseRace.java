@@ -13,7 +13,6 @@ import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.locks.LockSupport;
 
-import io.github.distributedlock.backend.redis.internal.KeyNames;
 import io.github.distributedlock.fixtures.Patience;
 import redis.clients.jedis.HostAndPort;
 import redis.clients.jedis.Jedis;

@@ -11,7 +11,6 @@ import java.util.stream.Stream;
 
 import io.github.distributedlock.backend.redis.internal.Command;
 import io.github.distributedlock.backend.redis.internal.Command.Verb;
-import io.github.distributedlock.backend.redis.internal.KeyNames;
 import io.github.distributedlock.backend.redis.internal.Link;
 import org.jspecify.annotations.Nullable;
 import redis.clients.jedis.Jedis;

@@ -3,7 +3,6 @@ package io.github.distributedlock.backend.redis;
 import java.time.Duration;
 
 import io.github.distributedlock.backend.redis.internal.Command;
-import io.github.distributedlock.backend.redis.internal.KeyNames;
 import io.github.distributedlock.backend.redis.internal.Lane;
 import io.github.distributedlock.backend.redis.internal.OwnConnections;
 import io.github.distributedlock.backend.redis.internal.RedisClients;

@@ -7,7 +7,6 @@ import java.util.UUID;
 import java.util.function.Function;
 import java.util.stream.Stream;
 
-import io.github.distributedlock.backend.redis.internal.KeyNames;
 import io.github.distributedlock.fixtures.Client;
 import io.github.distributedlock.fixtures.Lazy;
 import io.github.distributedlock.fixtures.Patience;

@@ -1,5 +1,6 @@
 package io.github.distributedlock.backend.redis.internal;
 
+import java.nio.charset.StandardCharsets;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Collection;
@@ -23,6 +24,7 @@ import org.slf4j.LoggerFactory;
 import org.springframework.core.task.SimpleAsyncTaskExecutor;
 import org.springframework.dao.DataAccessException;
 import org.springframework.data.redis.RedisConnectionFailureException;
+import org.springframework.data.redis.connection.ClusterSlotHashUtil;
 import org.springframework.data.redis.connection.RedisClusterConfiguration;
 
 /**
@@ -110,7 +112,7 @@ final class ClusterLane implements Lane, Link {
 	@Override
 	public @Nullable Object exchange(Command command) {
 		long begin = System.nanoTime();
-		String node = node(KeyNames.slot(command.key()));
+		String node = node(ClusterSlotHashUtil.calculateSlot(command.key()));
 		try {
 			Object reply = followed(command, node, on(node, command), begin);
 			if (reply instanceof RuntimeException) { // For example CLUSTERDOWN.
@@ -360,7 +362,7 @@ final class ClusterLane implements Lane, Link {
 
 		// A node that does not know its own address leaves the address out.
 		private static String address(List<?> node, String asked) {
-			String host = (node.get(0) instanceof byte[] bytes) ? KeyNames.text(bytes) : "";
+			String host = (node.get(0) instanceof byte[] bytes) ? new String(bytes, StandardCharsets.UTF_8) : "";
 			host = host.equals(UNKNOWN) ? ip(node) : host;
 			return (host.isEmpty() ? asked : host) + ":" + number(node.get(1));
 		}
@@ -370,9 +372,9 @@ final class ClusterLane implements Lane, Link {
 		private static String ip(List<?> node) {
 			List<?> more = (node.size() > 3 && node.get(3) instanceof List<?> list) ? list : List.of();
 			for (int i = 0; i + 1 < more.size(); i += 2) {
-				if (more.get(i) instanceof byte[] name && KeyNames.text(name).equals("ip")
+				if (more.get(i) instanceof byte[] name && new String(name, StandardCharsets.UTF_8).equals("ip")
 						&& more.get(i + 1) instanceof byte[] ip) {
-					return KeyNames.text(ip);
+					return new String(ip, StandardCharsets.UTF_8);
 				}
 			}
 			return "";

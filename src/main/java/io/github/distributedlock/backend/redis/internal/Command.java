@@ -1,5 +1,6 @@
 package io.github.distributedlock.backend.redis.internal;
 
+import java.nio.charset.StandardCharsets;
 import java.util.Arrays;
 
 import org.jspecify.annotations.Nullable;
@@ -39,7 +40,7 @@ public record Command(Verb verb, byte[] key, byte[][] arguments, @Nullable Comma
 	 * @param keysAndArguments the keys, and then the other arguments
 	 */
 	public static Command script(Verb verb, byte[] script, int keys, Object... keysAndArguments) {
-		byte[][] arguments = arguments(keysAndArguments, script, KeyNames.number(keys));
+		byte[][] arguments = arguments(keysAndArguments, script, encoded(keys));
 		return new Command(verb, arguments[2], arguments, null);
 	}
 
@@ -65,10 +66,13 @@ public record Command(Verb verb, byte[] key, byte[][] arguments, @Nullable Comma
 	private static byte[][] arguments(Object[] more, byte[]... first) {
 		byte[][] arguments = Arrays.copyOf(first, first.length + more.length);
 		for (int i = 0; i < more.length; i++) {
-			arguments[first.length + i] = (more[i] instanceof byte[] bytes) ? bytes
-					: KeyNames.bytes(more[i].toString());
+			arguments[first.length + i] = encoded(more[i]);
 		}
 		return arguments;
+	}
+
+	private static byte[] encoded(Object argument) {
+		return (argument instanceof byte[] bytes) ? bytes : argument.toString().getBytes(StandardCharsets.UTF_8);
 	}
 
 	/**
@@ -79,7 +83,7 @@ public record Command(Verb verb, byte[] key, byte[][] arguments, @Nullable Comma
 		ASKING, CAD, CAS, CLUSTER, DEL, DELEX, DELIFEQ, EVAL, EVALSHA, EXEC, GET, INFO, MULTI, PEXPIRE, PING, PTTL,
 		PUBLISH, SENTINEL, SET, TIME, UNWATCH, WAIT, WATCH, ZADD, ZRANGE, ZREM;
 
-		private final byte[] bytes = KeyNames.bytes(name());
+		private final byte[] bytes = name().getBytes(StandardCharsets.UTF_8);
 
 		/**
 		 * Returns the name in the form that is sent.

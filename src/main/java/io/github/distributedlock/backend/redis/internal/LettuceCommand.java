@@ -1,5 +1,6 @@
 package io.github.distributedlock.backend.redis.internal;
 
+import java.nio.charset.StandardCharsets;
 import java.util.List;
 import java.util.concurrent.CancellationException;
 import java.util.concurrent.ExecutionException;
@@ -31,7 +32,7 @@ import org.jspecify.annotations.Nullable;
  */
 final class LettuceCommand extends AsyncCommand<byte[], byte[], List<Object>> {
 
-	private static final byte[] PING = KeyNames.bytes("*1\r\n$4\r\nPING\r\n");
+	private static final byte[] PING = "*1\r\n$4\r\nPING\r\n".getBytes(StandardCharsets.UTF_8);
 
 	/**
 	 * The state: {@code null} if new, {@code true} if sent, {@code false} if given up.

@@ -1,5 +1,6 @@
 package io.github.distributedlock.backend.redis.internal;
 
+import java.nio.charset.StandardCharsets;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
@@ -161,7 +162,7 @@ final class LettuceLink extends PooledLane.Pooled {
 
 		Keyword(Verb verb) {
 			this.name = (verb == Verb.MULTI || verb == Verb.EXEC) ? verb.name().toLowerCase(Locale.ROOT) : verb.name();
-			this.bytes = KeyNames.bytes(this.name);
+			this.bytes = this.name.getBytes(StandardCharsets.UTF_8);
 		}
 
 		@Override

@@ -86,8 +86,16 @@ public record OwnConnections(Lanes shared, @Nullable Lanes exclusive, SignalConn
 	 * at the same time.
 	 * @return a supplier that waits for the result, or throws an {@link UnsentException}
 	 */
-	public static <T> Supplier<T> bounded(Supplier<T> opener, Duration timeout) {
-		return new Opening<>(opener, timeout, Opening.FIRST)::await;
+	public <T> Supplier<T> bounded(Supplier<T> opener, Duration timeout) {
+		Opening<T> opening = new Opening<>(opener, timeout, Opening.FIRST);
+		return () -> {
+			try {
+				return opening.await();
+			}
+			catch (UnsentException ex) {
+				throw RedisFailures.ofOpening(ex, this.tls);
+			}
+		};
 	}
 
 	public void close() {

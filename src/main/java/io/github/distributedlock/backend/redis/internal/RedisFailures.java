@@ -143,15 +143,30 @@ public final class RedisFailures {
 		return new NothingAllowed(problem, remedy);
 	}
 
-	public static RuntimeException silentTls(RuntimeException cause) {
-		return new SilentTls(cause);
+	public static boolean isNothingAllowed(RuntimeException failure) {
+		return failure instanceof NothingAllowed;
+	}
+
+	/**
+	 * Returns the failure of a step that is not sent since another step has failed.
+	 */
+	public static RuntimeException unsent(RuntimeException cause) {
+		return new UnsentException(cause);
+	}
+
+	/**
+	 * Returns the failure of an opening of connections, which names TLS if that may be
+	 * the reason.
+	 */
+	static UnsentException ofOpening(UnsentException failure, boolean tls) {
+		return (tls && isTimeout(failure)) ? new UnsentException(new SilentTls(failure)) : failure;
 	}
 
 	/**
 	 * Thrown if a lock was taken, and a later command of the step has failed. The step
 	 * was carried out in part, whatever the server says about the rest.
 	 */
-	static final class Unfinished extends DataAccessResourceFailureException {
+	private static final class Unfinished extends DataAccessResourceFailureException {
 
 		Unfinished(RuntimeException cause) {
 			super("carried out in part", cause);
@@ -163,17 +178,13 @@ public final class RedisFailures {
 	 * Thrown if a server answers, but allows no way that makes the steps of a lock
 	 * atomic. The message says what was tried and answered.
 	 */
-	public static final class NothingAllowed extends NonTransientDataAccessResourceException {
+	private static final class NothingAllowed extends NonTransientDataAccessResourceException {
 
 		private final String remedy;
 
 		NothingAllowed(String problem, String remedy) {
 			super(problem);
 			this.remedy = remedy;
-		}
-
-		public String remedy() {
-			return this.remedy;
 		}
 
 	}

@@ -1,5 +1,6 @@
 package io.github.distributedlock.backend.redis.internal;
 
+import java.nio.charset.StandardCharsets;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Comparator;
@@ -274,7 +275,7 @@ final class SentinelMaster {
 		this.closed = true;
 		Thread watcher = this.watcher;
 		if (watcher != null) {
-			NotificationSubscription.end(watcher, this.timeout);
+			DaemonThreads.end(watcher, this.timeout);
 		}
 	}
 
@@ -293,9 +294,9 @@ final class SentinelMaster {
 	 */
 	private static final class Sentinel {
 
-		private static final byte[] MASTER = KeyNames.bytes("MASTER");
+		private static final byte[] MASTER = "MASTER".getBytes(StandardCharsets.UTF_8);
 
-		private static final byte[] ADDRESS = KeyNames.bytes("GET-MASTER-ADDR-BY-NAME");
+		private static final byte[] ADDRESS = "GET-MASTER-ADDR-BY-NAME".getBytes(StandardCharsets.UTF_8);
 
 		private final String address;
 
@@ -342,11 +343,10 @@ final class SentinelMaster {
 		private Named query(String name) {
 			try {
 				SignalConnection connection = connection();
-				byte[] master = KeyNames.bytes(name);
 				// The epoch is read before the address: if a replacement comes in
 				// between, the next answer tells.
-				long epoch = epoch(connection.link(), master);
-				if (connection.link().call(Command.of(Verb.SENTINEL, ADDRESS, master)) instanceof List<?> node
+				long epoch = epoch(connection.link(), name);
+				if (connection.link().call(Command.of(Verb.SENTINEL, ADDRESS, name)) instanceof List<?> node
 						&& node.size() == 2) {
 					return new Named(new RedisNode(text(node.get(0)), Integer.parseInt(text(node.get(1)))), epoch);
 				}
@@ -360,9 +360,9 @@ final class SentinelMaster {
 			}
 		}
 
-		private static long epoch(Link link, byte[] master) {
+		private static long epoch(Link link, String name) {
 			try {
-				List<?> fields = (link.call(Command.of(Verb.SENTINEL, MASTER, master)) instanceof List<?> reply) ? reply
+				List<?> fields = (link.call(Command.of(Verb.SENTINEL, MASTER, name)) instanceof List<?> reply) ? reply
 						: List.of();
 				for (int i = 0; i + 1 < fields.size(); i += 2) {
 					if (text(fields.get(i)).equals("config-epoch")) {
@@ -381,7 +381,7 @@ final class SentinelMaster {
 		}
 
 		private static String text(@Nullable Object bytes) {
-			return (bytes != null) ? KeyNames.text((byte[]) bytes) : "";
+			return (bytes != null) ? new String((byte[]) bytes, StandardCharsets.UTF_8) : "";
 		}
 
 		private void end() {

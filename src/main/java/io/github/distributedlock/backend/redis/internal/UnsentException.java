@@ -9,9 +9,9 @@ import org.springframework.data.redis.RedisConnectionFailureException;
  * Thrown if there was no connection to send a command on, so that the server has
  * certainly not carried the command out.
  */
-public final class UnsentException extends DataAccessResourceFailureException {
+final class UnsentException extends DataAccessResourceFailureException {
 
-	public UnsentException(RuntimeException cause) {
+	UnsentException(RuntimeException cause) {
 		super("no connection", cause);
 	}
 

@@ -1,5 +1,6 @@
 package io.github.distributedlock.backend.redis.internal;
 
+import java.nio.charset.StandardCharsets;
 import java.time.Duration;
 import java.util.Queue;
 import java.util.Set;
@@ -43,7 +44,7 @@ class BlockedEventLoopTests {
 	@RegisterExtension
 	final OwnThreads threads = new OwnThreads();
 
-	private static final Command GET = Command.of(Verb.GET, KeyNames.bytes("a"));
+	private static final Command GET = Command.of(Verb.GET, "a".getBytes(StandardCharsets.UTF_8));
 
 	private final Queue<Channel> channels = new ConcurrentLinkedQueue<>();
 

@@ -1,5 +1,6 @@
 package io.github.distributedlock.backend.redis.internal;
 
+import java.nio.charset.StandardCharsets;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
@@ -24,14 +25,15 @@ import static org.assertj.core.api.Assertions.assertThatIllegalStateException;
  */
 class ClusterLaneTests {
 
-	private static final byte[] KEY = KeyNames.bytes("k");
+	private static final byte[] KEY = "k".getBytes(StandardCharsets.UTF_8);
 
 	/** What each node does with what is sent to it. */
 	private final Map<String, Function<Command, Object>> nodes = new ConcurrentHashMap<>();
 
 	private final List<String> left = new CopyOnWriteArrayList<>();
 
-	private List<Object> owner = List.of(KeyNames.bytes("here"), 1L, KeyNames.bytes("id"));
+	private List<Object> owner = List.of("here".getBytes(StandardCharsets.UTF_8), 1L,
+			"id".getBytes(StandardCharsets.UTF_8));
 
 	private final ClusterLane lane = new ClusterLane(List.of("here:1"), Node::new, this.left::add,
 			Duration.ofSeconds(20));
@@ -66,8 +68,8 @@ class ClusterLaneTests {
 
 	@Test
 	void aNodeWithoutANameIsSoughtByItsAddress() {
-		this.owner = List.of(KeyNames.bytes("?"), 1L, KeyNames.bytes("id"),
-				List.of(KeyNames.bytes("ip"), KeyNames.bytes("10.0.0.1")));
+		this.owner = List.of("?".getBytes(StandardCharsets.UTF_8), 1L, "id".getBytes(StandardCharsets.UTF_8),
+				List.of("ip".getBytes(StandardCharsets.UTF_8), "10.0.0.1".getBytes(StandardCharsets.UTF_8)));
 		this.nodes.put("10.0.0.1:1", (command) -> 1L);
 		assertThat(send(Command.of(Verb.GET, KEY))).isEqualTo(1L);
 		assertThat(this.left).containsExactly("here:1");
@@ -75,7 +77,8 @@ class ClusterLaneTests {
 
 	@Test
 	void aNodeWithoutNameAndAddressIsSoughtWhereTheAskedOneIs() {
-		this.owner = List.of(KeyNames.bytes("?"), 1L, KeyNames.bytes("id"), List.of());
+		this.owner = List.of("?".getBytes(StandardCharsets.UTF_8), 1L, "id".getBytes(StandardCharsets.UTF_8),
+				List.of());
 		this.nodes.put("here:1", (command) -> 1L);
 		assertThat(send(Command.of(Verb.GET, KEY))).isEqualTo(1L);
 		assertThat(this.left).isEmpty();

@@ -3,6 +3,7 @@ package io.github.distributedlock.backend.redis.internal;
 import java.io.IOException;
 import java.net.ServerSocket;
 import java.net.Socket;
+import java.nio.charset.StandardCharsets;
 import java.time.Duration;
 import java.util.Objects;
 import java.util.concurrent.CompletableFuture;
@@ -39,11 +40,11 @@ import static org.awaitility.Awaitility.await;
  */
 class JedisFailureTests {
 
-	private static final byte[] KEY = KeyNames.bytes("a");
+	private static final byte[] KEY = "a".getBytes(StandardCharsets.UTF_8);
 
-	private static final Command SET = Command.of(Verb.SET, KEY, KeyNames.bytes("A"));
+	private static final Command SET = Command.of(Verb.SET, KEY, "A".getBytes(StandardCharsets.UTF_8));
 
-	private static final Command GET = Command.of(Verb.GET, KeyNames.bytes("b"));
+	private static final Command GET = Command.of(Verb.GET, "b".getBytes(StandardCharsets.UTF_8));
 
 	@RegisterExtension
 	final TestRedis redis = new TestRedis();
@@ -96,7 +97,8 @@ class JedisFailureTests {
 		Lane exclusive = Objects.requireNonNull(this.connections.exclusive()).commands();
 		assertThatThrownBy(() -> exclusive.run((link) -> {
 			link.call(Command.at(KEY, Verb.MULTI));
-			link.call(Command.of(Verb.ZRANGE, KeyNames.bytes("b"), KeyNames.bytes("0"), KeyNames.bytes("0")));
+			link.call(Command.of(Verb.ZRANGE, "b".getBytes(StandardCharsets.UTF_8),
+					"0".getBytes(StandardCharsets.UTF_8), "0".getBytes(StandardCharsets.UTF_8)));
 			return link.call(Command.at(KEY, Verb.EXEC));
 		})).hasMessageContaining("WRONGTYPE");
 	}
@@ -131,7 +133,7 @@ class JedisFailureTests {
 	private static void refuseTheFirst(ServerSocket server, CountDownLatch closed) {
 		try (Socket socket = server.accept()) {
 			socket.getInputStream().readNBytes(8_100);
-			socket.getOutputStream().write(KeyNames.bytes("-READONLY You can't write\r\n+OK\r\n"));
+			socket.getOutputStream().write("-READONLY You can't write\r\n+OK\r\n".getBytes(StandardCharsets.UTF_8));
 			socket.getOutputStream().flush();
 		}
 		catch (IOException ex) {
@@ -143,7 +145,8 @@ class JedisFailureTests {
 	}
 
 	private static String text(Lane lane, Command command) {
-		return KeyNames.text((byte[]) Objects.requireNonNull(lane.run((link) -> link.call(command))));
+		return new String((byte[]) Objects.requireNonNull(lane.run((link) -> link.call(command))),
+				StandardCharsets.UTF_8);
 	}
 
 }

@@ -1,5 +1,6 @@
 package io.github.distributedlock.backend.redis.internal;
 
+import java.nio.charset.StandardCharsets;
 import java.util.List;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.TimeUnit;
@@ -40,7 +41,7 @@ class LettuceClientTests {
 		CountingTimer timer = new CountingTimer();
 		ClientResources resources = DefaultClientResources.builder().timer(timer).build();
 		OwnConnections connections = RedisClients.derive(application(resources), Patience.COMMAND);
-		Command command = Command.of(Verb.GET, KeyNames.bytes("a"));
+		Command command = Command.of(Verb.GET, "a".getBytes(StandardCharsets.UTF_8));
 		connections.shared().commands().run((link) -> link.call(command)); // Connects.
 		timer.set.set(0);
 		for (int i = 0; i < 10; i++) {

@@ -1,10 +1,11 @@
 package io.github.distributedlock.backend.redis.internal;
 
+import java.nio.charset.StandardCharsets;
+
 import io.lettuce.core.codec.ByteArrayCodec;
 import io.lettuce.core.protocol.CommandArgs;
 import io.lettuce.core.protocol.CommandType;
 import io.netty.buffer.ByteBuf;
-import io.netty.buffer.ByteBufUtil;
 import io.netty.buffer.Unpooled;
 import org.junit.jupiter.api.Test;
 
@@ -16,7 +17,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 class LettuceCommandTests {
 
 	private final LettuceCommand command = new LettuceCommand(CommandType.GET,
-			new CommandArgs<>(ByteArrayCodec.INSTANCE).addKey(KeyNames.bytes("k")));
+			new CommandArgs<>(ByteArrayCodec.INSTANCE).addKey("k".getBytes(StandardCharsets.UTF_8)));
 
 	@Test
 	void whatWasGivenUpIsNotSent() {
@@ -35,7 +36,7 @@ class LettuceCommandTests {
 	private String sent() {
 		ByteBuf buffer = Unpooled.buffer();
 		this.command.encode(buffer);
-		return KeyNames.text(ByteBufUtil.getBytes(buffer));
+		return buffer.toString(StandardCharsets.UTF_8);
 	}
 
 }

@@ -39,7 +39,7 @@ class LettuceLaneTests {
 
 	static List<RuntimeException> failures() {
 		QueryTimeoutException unanswered = new QueryTimeoutException("thrown by the test");
-		return List.of(unanswered, new RedisFailures.Unfinished(unanswered));
+		return List.of(unanswered, RedisFailures.unfinished(unanswered));
 	}
 
 	private LettuceLane lane(Duration timeout) {

@@ -1,5 +1,6 @@
 package io.github.distributedlock.backend.redis.internal;
 
+import java.nio.charset.StandardCharsets;
 import java.util.List;
 
 import io.github.distributedlock.backend.redis.internal.Command.Verb;
@@ -22,11 +23,11 @@ import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
  */
 class LinkTests {
 
-	private static final byte[] TEXT = KeyNames.bytes("text");
+	private static final byte[] TEXT = "text".getBytes(StandardCharsets.UTF_8);
 
-	private static final byte[] SET = KeyNames.bytes("set");
+	private static final byte[] SET = "set".getBytes(StandardCharsets.UTF_8);
 
-	private static final byte[] VALUE = KeyNames.bytes("value");
+	private static final byte[] VALUE = "value".getBytes(StandardCharsets.UTF_8);
 
 	@RegisterExtension
 	static final TestRedis redis = new TestRedis();
@@ -79,7 +80,8 @@ class LinkTests {
 		for (String score : List.of("1", "2.5")) {
 			link.call(Command.of(Verb.ZADD, SET, "NX", score, "m" + score));
 		}
-		assertThat(link.list(Command.of(Verb.ZRANGE, SET, 0, -1))).extracting((one) -> KeyNames.text((byte[]) one))
+		assertThat(link.list(Command.of(Verb.ZRANGE, SET, 0, -1)))
+			.extracting((one) -> new String((byte[]) one, StandardCharsets.UTF_8))
 			.containsExactly("m1", "m2.5");
 		assertThat(link.list(Command.of(Verb.ZRANGE, SET, 0, -1, "WITHSCORES"))).hasSizeBetween(2, 4);
 	}
@@ -92,14 +94,14 @@ class LinkTests {
 		List<?> list = link.list(script("return {1, 'a', false, 2}"));
 		assertThat(list).hasSize(4);
 		assertThat(list.get(0)).isEqualTo(1L);
-		assertThat((byte[]) list.get(1)).isEqualTo(KeyNames.bytes("a"));
+		assertThat((byte[]) list.get(1)).isEqualTo("a".getBytes(StandardCharsets.UTF_8));
 		assertThat(list.get(2)).isNull();
 		assertThat(list.get(3)).isEqualTo(2L);
 		assertThat(link.number(script("return 3"))).isEqualTo(3);
 	}
 
 	private static Command script(String source) {
-		return Command.script(Verb.EVAL, KeyNames.bytes(source), 1, TEXT);
+		return Command.script(Verb.EVAL, source.getBytes(StandardCharsets.UTF_8), 1, TEXT);
 	}
 
 	private static void errors(Link link) {

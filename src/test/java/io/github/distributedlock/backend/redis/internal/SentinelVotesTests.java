@@ -1,5 +1,6 @@
 package io.github.distributedlock.backend.redis.internal;
 
+import java.nio.charset.StandardCharsets;
 import java.util.ArrayDeque;
 import java.util.ArrayList;
 import java.util.List;
@@ -176,11 +177,13 @@ class SentinelVotesTests {
 				if (answer == null) {
 					throw new RedisConnectionFailureException("out of reach");
 				}
-				if (KeyNames.text(command.arguments()[0]).equals("MASTER")) {
+				if (new String(command.arguments()[0], StandardCharsets.UTF_8).equals("MASTER")) {
 					this.asked.incrementAndGet();
-					return List.of(KeyNames.bytes("config-epoch"), KeyNames.bytes(String.valueOf(answer.epoch())));
+					return List.of("config-epoch".getBytes(StandardCharsets.UTF_8),
+							String.valueOf(answer.epoch()).getBytes(StandardCharsets.UTF_8));
 				}
-				return List.of(KeyNames.bytes("localhost"), KeyNames.bytes(String.valueOf(answer.port())));
+				return List.of("localhost".getBytes(StandardCharsets.UTF_8),
+						String.valueOf(answer.port()).getBytes(StandardCharsets.UTF_8));
 			};
 		}
 

@@ -1,5 +1,6 @@
 package io.github.distributedlock.backend.redis.internal;
 
+import java.nio.charset.StandardCharsets;
 import java.util.ArrayDeque;
 import java.util.ArrayList;
 import java.util.Deque;
@@ -45,12 +46,12 @@ final class TestWire implements Combiner.Wire {
 	}
 
 	static Command command(String key) {
-		return Command.of(Command.Verb.GET, KeyNames.bytes(key));
+		return Command.of(Command.Verb.GET, key.getBytes(StandardCharsets.UTF_8));
 	}
 
 	@Override
 	public void send(Command command) {
-		String key = KeyNames.text(command.key());
+		String key = new String(command.key(), StandardCharsets.UTF_8);
 		this.batch.add(key);
 		this.unanswered.add(key);
 	}

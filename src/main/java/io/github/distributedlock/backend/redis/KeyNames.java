@@ -1,4 +1,4 @@
-package io.github.distributedlock.backend.redis.internal;
+package io.github.distributedlock.backend.redis;
 
 import java.nio.charset.StandardCharsets;
 import java.util.regex.MatchResult;
@@ -14,7 +14,7 @@ import org.springframework.data.redis.connection.ClusterSlotHashUtil;
  * <code>{tag}</code> follows <code>::</code> unchanged. Any other key is put in braces,
  * with the braces of the key escaped.
  */
-public final class KeyNames {
+final class KeyNames {
 
 	private static final String[] COMPANIONS = { "-waiters", "-alive", "-claims", "-fence", "-wake" };
 
@@ -26,7 +26,7 @@ public final class KeyNames {
 
 	private final String prefix;
 
-	public KeyNames(String prefix) {
+	KeyNames(String prefix) {
 		this.prefix = checked(prefix);
 	}
 
@@ -52,23 +52,23 @@ public final class KeyNames {
 		return prefix;
 	}
 
-	public byte[] lock(String key) {
+	byte[] lock(String key) {
 		return name("", key);
 	}
 
-	public byte[] waiters(String key) {
+	byte[] waiters(String key) {
 		return name("-waiters", key);
 	}
 
-	public byte[] liveness(String key) {
+	byte[] liveness(String key) {
 		return name("-alive", key);
 	}
 
-	public byte[] claims(String key) {
+	byte[] claims(String key) {
 		return name("-claims", key);
 	}
 
-	public byte[] fence(String key) {
+	byte[] fence(String key) {
 		return name("-fence", key);
 	}
 
@@ -76,7 +76,7 @@ public final class KeyNames {
 	 * Returns a pattern that the names of all Redis keys match.
 	 * @return the pattern, in the form of access rules
 	 */
-	public String pattern() {
+	String pattern() {
 		return this.prefix + "*";
 	}
 
@@ -84,7 +84,7 @@ public final class KeyNames {
 	 * Returns the common beginning of the channels of all instances.
 	 * @return the name of the channel without the instance
 	 */
-	public String channels() {
+	String channels() {
 		return this.prefix + "-wake:";
 	}
 
@@ -93,15 +93,8 @@ public final class KeyNames {
 	 * @param key the user's key
 	 * @return the slot
 	 */
-	public int slot(String key) {
-		return slot(lock(key));
-	}
-
-	/**
-	 * Returns the slot of a Redis key.
-	 */
-	static int slot(byte[] redisKey) {
-		return ClusterSlotHashUtil.calculateSlot(redisKey);
+	int slot(String key) {
+		return ClusterSlotHashUtil.calculateSlot(lock(key));
 	}
 
 	private byte[] name(String companion, String key) {
@@ -134,15 +127,15 @@ public final class KeyNames {
 		return (one < 128) ? String.format("%%%02X", one) : "%u" + Integer.toHexString(one);
 	}
 
-	public static byte[] bytes(String text) {
+	static byte[] bytes(String text) {
 		return text.getBytes(StandardCharsets.UTF_8);
 	}
 
-	public static byte[] number(long number) {
+	static byte[] number(long number) {
 		return bytes(Long.toString(number));
 	}
 
-	public static String text(byte[] bytes) {
+	static String text(byte[] bytes) {
 		return new String(bytes, StandardCharsets.UTF_8);
 	}
 

@@ -1,4 +1,4 @@
-package io.github.distributedlock.backend.redis.internal;
+package io.github.distributedlock.backend.redis;
 
 import java.time.Duration;
 import java.util.concurrent.CountDownLatch;
@@ -7,6 +7,9 @@ import java.util.concurrent.atomic.AtomicReference;
 import java.util.function.Function;
 
 import io.github.distributedlock.LockBackendException;
+import io.github.distributedlock.backend.redis.internal.Lane;
+import io.github.distributedlock.backend.redis.internal.Link;
+import io.github.distributedlock.backend.redis.internal.SignalConnector;
 import io.github.distributedlock.backend.redis.internal.SignalConnector.SignalConnection;
 import io.github.distributedlock.fixtures.Patience;
 import io.github.distributedlock.tck.Ear;

@@ -1,4 +1,4 @@
-package io.github.distributedlock.backend.redis.internal;
+package io.github.distributedlock.backend.redis;
 
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
@@ -22,7 +22,7 @@ import org.jspecify.annotations.Nullable;
  * {@code permits:}, the number of permits, a colon and an instance; or the owner token of
  * a fair request, which has a colon.
  */
-public final class LockCodec {
+final class LockCodec {
 
 	private static final String SHARED = "shared:";
 
@@ -52,7 +52,7 @@ public final class LockCodec {
 	 * @param waiter the waiter
 	 * @return the text of the waiter
 	 */
-	public static String text(Waiter waiter) {
+	static String text(Waiter waiter) {
 		String ticket = waiter.ticket();
 		if (ticket != null) {
 			return ticket;
@@ -66,7 +66,7 @@ public final class LockCodec {
 	 * @param text the text of the waiter
 	 * @return the waiter
 	 */
-	public static Waiter waiter(String text) {
+	static Waiter waiter(String text) {
 		if (text.startsWith(SHARED)) {
 			return Waiter.shared(text.substring(SHARED.length()));
 		}
@@ -87,7 +87,7 @@ public final class LockCodec {
 	 * @param message the message
 	 * @return the notification, {@code null} if the message is none
 	 */
-	public static @Nullable ReleaseNotification notification(String message) {
+	static @Nullable ReleaseNotification notification(String message) {
 		if (message.startsWith(RECALL)) {
 			String[] words = message.substring(RECALL.length()).split(" ", 2);
 			return (words.length == 2) ? ReleaseNotification.recall(words[1], words[0]) : null;
@@ -109,7 +109,7 @@ public final class LockCodec {
 	 * @param waiter the waiter
 	 * @return the value
 	 */
-	public static String reservedFor(Waiter waiter) {
+	static String reservedFor(Waiter waiter) {
 		return RESERVED + text(waiter);
 	}
 
@@ -118,7 +118,7 @@ public final class LockCodec {
 	 * @param owner the owner that leaves the lock
 	 * @return the value
 	 */
-	public static String expiring(String owner) {
+	static String expiring(String owner) {
 		return EXPIRING + owner;
 	}
 
@@ -127,7 +127,7 @@ public final class LockCodec {
 	 * @param value the value
 	 * @return the holder
 	 */
-	public static Holder holder(String value) {
+	static Holder holder(String value) {
 		if (value.startsWith(RESERVED)) {
 			Waiter waiter = waiter(value.substring(RESERVED.length()));
 			String ticket = waiter.ticket();
@@ -142,7 +142,7 @@ public final class LockCodec {
 	 * @param member the member
 	 * @return {@code true} if the member is a permit
 	 */
-	public static boolean isPermit(String member) {
+	static boolean isPermit(String member) {
 		return member.startsWith(PERMIT);
 	}
 
@@ -151,7 +151,7 @@ public final class LockCodec {
 	 * @param member the member
 	 * @return the holder, {@code null} if the sorted set is no lock
 	 */
-	public static @Nullable Holder member(String member) {
+	static @Nullable Holder member(String member) {
 		if (member.startsWith(SHARED)) {
 			return Holder.owner(member.substring(SHARED.length())).in(LockMode.SHARED);
 		}

@@ -1,4 +1,4 @@
-package io.github.distributedlock.backend.redis.internal;
+package io.github.distributedlock.backend.redis;
 
 import java.time.Duration;
 import java.util.concurrent.CompletableFuture;
@@ -13,7 +13,12 @@ import java.util.function.LongSupplier;
 import io.github.distributedlock.LockBackendException;
 import io.github.distributedlock.backend.ReleaseListener;
 import io.github.distributedlock.backend.ReleaseNotification;
+import io.github.distributedlock.backend.redis.internal.Command;
 import io.github.distributedlock.backend.redis.internal.Command.Verb;
+import io.github.distributedlock.backend.redis.internal.Link;
+import io.github.distributedlock.backend.redis.internal.RedisFailures;
+import io.github.distributedlock.backend.redis.internal.RedisRefusal;
+import io.github.distributedlock.backend.redis.internal.SignalConnector;
 import io.github.distributedlock.backend.redis.internal.SignalConnector.SignalConnection;
 import io.github.distributedlock.internal.DaemonThreads;
 import io.github.distributedlock.internal.DurationRange;
@@ -405,26 +410,9 @@ final class NotificationSubscription implements SignalConnector.Listener {
 		drop();
 		Thread thread = thread();
 		if (thread != null && thread != Thread.currentThread()) {
-			end(thread, this.timeout);
+			DaemonThreads.end(thread, this.timeout);
 		}
 		this.first.complete(false);
-	}
-
-	/**
-	 * Ends a thread that waits, parked or for a connection.
-	 * @param timeout how long to wait before the thread is interrupted
-	 */
-	static void end(Thread thread, Duration timeout) {
-		LockSupport.unpark(thread);
-		try {
-			thread.join(timeout.toMillis());
-		}
-		catch (InterruptedException ex) {
-			Thread.currentThread().interrupt();
-		}
-		if (thread.isAlive()) {
-			thread.interrupt();
-		}
 	}
 
 	private synchronized @Nullable Thread thread() {

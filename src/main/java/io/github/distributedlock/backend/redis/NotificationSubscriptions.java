@@ -1,4 +1,4 @@
-package io.github.distributedlock.backend.redis.internal;
+package io.github.distributedlock.backend.redis;
 
 import java.time.Duration;
 import java.util.Map;
@@ -7,11 +7,12 @@ import java.util.function.LongSupplier;
 
 import io.github.distributedlock.LockBackendException;
 import io.github.distributedlock.backend.ReleaseListener;
+import io.github.distributedlock.backend.redis.internal.OwnConnections;
 
 /**
  * The subscriptions of the instances that listen.
  */
-public final class NotificationSubscriptions {
+final class NotificationSubscriptions {
 
 	private final Map<String, NotificationSubscription> subscriptions = new ConcurrentHashMap<>();
 
@@ -34,7 +35,7 @@ public final class NotificationSubscriptions {
 	 * @param required whether requests fail, instead of polling, while no notifications
 	 * arrive
 	 */
-	public NotificationSubscriptions(OwnConnections connections, String channels, boolean subscribes, boolean required,
+	NotificationSubscriptions(OwnConnections connections, String channels, boolean subscribes, boolean required,
 			Duration timeout, LongSupplier nanoTime) {
 		this.connections = connections;
 		this.channels = channels;
@@ -44,7 +45,7 @@ public final class NotificationSubscriptions {
 		this.nanoTime = nanoTime;
 	}
 
-	public void listen(String instance, ReleaseListener listener) {
+	void listen(String instance, ReleaseListener listener) {
 		if (!this.subscribes) {
 			return;
 		}
@@ -61,7 +62,7 @@ public final class NotificationSubscriptions {
 	/**
 	 * Returns whether notifications for an instance that listens arrive.
 	 */
-	public boolean hears(String instance) {
+	boolean hears(String instance) {
 		NotificationSubscription subscription = this.subscriptions.get(instance);
 		return subscription != null && subscription.hears();
 	}
@@ -69,7 +70,7 @@ public final class NotificationSubscriptions {
 	/**
 	 * Returns whether it is known if notifications for an instance arrive.
 	 */
-	public boolean isKnown(String instance) {
+	boolean isKnown(String instance) {
 		NotificationSubscription subscription = this.subscriptions.get(instance);
 		return !this.subscribes || (subscription != null && subscription.isKnown());
 	}
@@ -77,7 +78,7 @@ public final class NotificationSubscriptions {
 	/**
 	 * Ends the subscription of an instance.
 	 */
-	public void end(String instance) {
+	void end(String instance) {
 		NotificationSubscription subscription = this.subscriptions.get(instance);
 		if (subscription != null) {
 			subscription.close();
@@ -89,7 +90,7 @@ public final class NotificationSubscriptions {
 	 * Begins the subscription of an instance, so that the instance hears recalls, and
 	 * does not wait for the acknowledgement.
 	 */
-	public void begin(String instance) {
+	void begin(String instance) {
 		NotificationSubscription subscription = this.subscriptions.get(instance);
 		if (subscription != null && !subscription.isKnown()) {
 			subscription.begin();
@@ -104,7 +105,7 @@ public final class NotificationSubscriptions {
 	 * @throws LockBackendException if notifications are required and do not arrive, or if
 	 * the acknowledgement did not come in time
 	 */
-	public boolean mayRegister(String instance, byte[] key) {
+	boolean mayRegister(String instance, byte[] key) {
 		if (!this.subscribes) {
 			return false;
 		}
@@ -119,7 +120,7 @@ public final class NotificationSubscriptions {
 	/**
 	 * Returns whether an instance is registered, as far as that is known. Does no I/O.
 	 */
-	public boolean registers(String instance) {
+	boolean registers(String instance) {
 		NotificationSubscription subscription = this.subscriptions.get(instance);
 		return this.subscribes && (subscription == null || !subscription.isKnown() || subscription.hears());
 	}
@@ -127,11 +128,11 @@ public final class NotificationSubscriptions {
 	/**
 	 * Leaves the server for the server that has taken its place.
 	 */
-	public void move() {
+	void move() {
 		this.subscriptions.values().forEach(NotificationSubscription::move);
 	}
 
-	public void close() {
+	void close() {
 		this.subscriptions.keySet().forEach(this::end);
 	}
 

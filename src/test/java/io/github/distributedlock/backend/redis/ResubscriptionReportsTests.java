@@ -1,4 +1,4 @@
-package io.github.distributedlock.backend.redis.internal;
+package io.github.distributedlock.backend.redis;
 
 import java.time.Duration;
 import java.util.concurrent.BlockingQueue;
@@ -8,6 +8,8 @@ import java.util.concurrent.atomic.AtomicLong;
 import java.util.function.Function;
 
 import io.github.distributedlock.LockBackendException;
+import io.github.distributedlock.backend.redis.internal.Lane;
+import io.github.distributedlock.backend.redis.internal.Link;
 import io.github.distributedlock.backend.redis.internal.SignalConnector.Listener;
 import io.github.distributedlock.backend.redis.internal.SignalConnector.SignalConnection;
 import io.github.distributedlock.fixtures.Patience;

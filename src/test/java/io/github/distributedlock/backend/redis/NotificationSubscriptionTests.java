@@ -1,4 +1,4 @@
-package io.github.distributedlock.backend.redis.internal;
+package io.github.distributedlock.backend.redis;
 
 import java.time.Duration;
 import java.util.List;
@@ -8,8 +8,6 @@ import io.github.distributedlock.backend.Claim;
 import io.github.distributedlock.backend.LockBackend.Listening;
 import io.github.distributedlock.backend.ReleaseListener;
 import io.github.distributedlock.backend.ReleaseNotification;
-import io.github.distributedlock.backend.redis.RedisLockBackend;
-import io.github.distributedlock.backend.redis.RedisLockSettings;
 import io.github.distributedlock.fixtures.Client;
 import io.github.distributedlock.fixtures.Patience;
 import io.github.distributedlock.fixtures.Relay;

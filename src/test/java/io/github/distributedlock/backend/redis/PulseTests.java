@@ -1,4 +1,4 @@
-package io.github.distributedlock.backend.redis.internal;
+package io.github.distributedlock.backend.redis;
 
 import java.time.Duration;
 import java.util.concurrent.atomic.AtomicLong;
@@ -6,6 +6,8 @@ import java.util.function.Function;
 import java.util.function.LongSupplier;
 
 import io.github.distributedlock.LockBackendException;
+import io.github.distributedlock.backend.redis.internal.Lane;
+import io.github.distributedlock.backend.redis.internal.Link;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 

@@ -1,10 +1,14 @@
-package io.github.distributedlock.backend.redis.internal;
+package io.github.distributedlock.backend.redis;
 
 import java.util.concurrent.TimeUnit;
 import java.util.function.LongSupplier;
 
 import io.github.distributedlock.LockBackendException;
+import io.github.distributedlock.backend.redis.internal.Command;
 import io.github.distributedlock.backend.redis.internal.Command.Verb;
+import io.github.distributedlock.backend.redis.internal.Lane;
+import io.github.distributedlock.backend.redis.internal.RedisFailures;
+import io.github.distributedlock.backend.redis.internal.RedisRefusal;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
