@@ -68,7 +68,7 @@ class ArchitectureTests {
 			Map.entry("reactive", Set.of("", INTERNAL + ".reactive")), //
 			Map.entry("aop", Set.of("", "annotation", INTERNAL + ".reactive")), //
 			Map.entry(INTERNAL + ".reactive", Set.of("")), //
-			Map.entry(INTERNAL + ".observability", Set.of("")), //
+			Map.entry(INTERNAL + ".observability", Set.of("", "aop", "engine")), //
 			Map.entry("concurrent", Set.of("")), //
 			Map.entry("integration", Set.of("", "concurrent")), //
 			Map.entry("shedlock", Set.of("")));

@@ -2,12 +2,13 @@ package io.github.distributedlock.benchmark;
 
 import java.util.concurrent.TimeUnit;
 
+import io.github.distributedlock.LockListener;
+import io.github.distributedlock.WaitObserver;
 import io.github.distributedlock.annotation.DistributedLock;
 import io.github.distributedlock.aop.DistributedLockAdvisor;
 import io.github.distributedlock.backend.memory.InMemoryLockBackend;
 import io.github.distributedlock.engine.LockEngine;
-import io.github.distributedlock.internal.observability.FlightRecorderEvents;
-import io.github.distributedlock.internal.observability.LockObservations;
+import io.github.distributedlock.internal.observability.ObservabilityConfiguration;
 import io.micrometer.observation.ObservationRegistry;
 import jdk.jfr.Recording;
 import org.aopalliance.intercept.MethodInterceptor;
@@ -22,6 +23,7 @@ import org.openjdk.jmh.annotations.TearDown;
 
 import org.springframework.aop.framework.ProxyFactory;
 import org.springframework.beans.factory.support.DefaultListableBeanFactory;
+import org.springframework.context.annotation.AnnotationConfigApplicationContext;
 import org.springframework.core.env.StandardEnvironment;
 
 /**
@@ -64,12 +66,17 @@ public class AnnotatedCall {
 		this.engine = LockEngine.builder(new InMemoryLockBackend()).build();
 		this.listenedTo = LockEngine.builder(new InMemoryLockBackend()).listener((event) -> {
 		}).build();
-		// Beside another listener, which every application has.
-		this.recordable = LockEngine.builder(new InMemoryLockBackend()).listener((event) -> {
-		}).listener(new FlightRecorderEvents()).build();
-		this.unobserved = LockEngine.builder(new InMemoryLockBackend())
-			.waitObserver(new LockObservations(ObservationRegistry.NOOP))
-			.build();
+		try (AnnotationConfigApplicationContext context = new AnnotationConfigApplicationContext()) {
+			context.registerBean(ObservationRegistry.class, () -> ObservationRegistry.NOOP);
+			context.register(ObservabilityConfiguration.class);
+			context.refresh();
+			// Beside another listener, which every application has.
+			this.recordable = LockEngine.builder(new InMemoryLockBackend()).listener((event) -> {
+			}).listener(context.getBean(LockListener.class)).build();
+			this.unobserved = LockEngine.builder(new InMemoryLockBackend())
+				.waitObserver(context.getBean(WaitObserver.class))
+				.build();
+		}
 		ProxyFactory annotated = new ProxyFactory(new Service());
 		annotated.addAdvisor(new DistributedLockAdvisor((store) -> this.engine, new DefaultListableBeanFactory(),
 				new StandardEnvironment()));

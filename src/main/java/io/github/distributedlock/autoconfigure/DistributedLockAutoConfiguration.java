@@ -5,6 +5,7 @@ import io.github.distributedlock.LockAdmin;
 import io.github.distributedlock.backend.LockBackend;
 import io.github.distributedlock.backend.LockBackendFactory;
 import io.github.distributedlock.backend.memory.InMemoryLockBackend;
+import io.github.distributedlock.internal.observability.ObservabilityConfiguration;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -45,8 +46,7 @@ public final class DistributedLockAutoConfiguration {
 	@ConditionalOnSwitch("enabled")
 	@EnableConfigurationProperties(DistributedLockProperties.class)
 	@Import({ EngineConfiguration.class, AdviceConfiguration.class, LockProxyCheck.class,
-			ObservabilityConfiguration.class, EndpointConfiguration.class, AdapterConfiguration.class,
-			JdbcConfiguration.class })
+			ObservabilityConfiguration.class, AdapterConfiguration.class, JdbcConfiguration.class })
 	static class Enabled {
 
 		Enabled(Environment environment, ListableBeanFactory beanFactory) {

@@ -12,7 +12,6 @@ import io.github.distributedlock.backend.LockBackend;
 import io.github.distributedlock.backend.LockBackendFactory;
 import io.github.distributedlock.backend.memory.InMemoryLockBackend;
 import io.github.distributedlock.engine.LockEngine;
-import io.github.distributedlock.internal.observability.DistributedLocksEndpoint;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
@@ -47,7 +46,7 @@ class ForeignStoreTests {
 				assertThat(context.getBean(LockBackend.class)).isInstanceOf(FileLocks.class);
 				assertThat(context.getBean(DistributedLock.class)).isSameAs(context.getBean("filesLock"));
 				assertThat(context.getBean(Greeter.class).heldKeys()).containsExactly("greeting");
-				assertThat(context).hasSingleBean(DistributedLocksEndpoint.class);
+				assertThat(context).hasBean("distributedLocksEndpoint");
 				try (LockEngine other = LockEngine.builder(new FileLocks(folder.resolve("locks"))).build();
 						LockHandle handle = other.acquire(LockRequest.of("greeting").detached(true))) {
 					assertThat(handle.isHeld()).isTrue();

@@ -12,7 +12,7 @@ import io.github.distributedlock.LockRequest;
 import io.github.distributedlock.backend.memory.InMemoryLockBackend;
 import io.github.distributedlock.engine.LockEngine;
 import io.github.distributedlock.fixtures.Patience;
-import io.github.distributedlock.internal.observability.LockMeters;
+import io.github.distributedlock.internal.observability.ObservabilityConfiguration;
 import io.micrometer.core.instrument.MeterRegistry;
 import io.micrometer.core.instrument.simple.SimpleMeterRegistry;
 import org.awaitility.Awaitility;
@@ -24,7 +24,7 @@ import org.springframework.boot.test.context.runner.ApplicationContextRunner;
 import static org.assertj.core.api.Assertions.assertThat;
 
 /**
- * Tests for {@link ObservabilityConfiguration.Meters}.
+ * Tests for the meters that {@link ObservabilityConfiguration} sets up.
  */
 class MeterConfigurationTests {
 
@@ -34,6 +34,7 @@ class MeterConfigurationTests {
 	void metersLocksWhereThereIsARegistry() {
 		this.contextRunner.withBean(SimpleMeterRegistry.class).withBean(Greeter.class).run((context) -> {
 			context.getBean(Greeter.class).heldKeys();
+			assertThat(context).hasBean("distributedLockMeters");
 			assertThat(context.getBean(MeterRegistry.class)
 				.get("distributed.lock.acquire")
 				.tag("name", "Greeter.heldKeys")
@@ -141,7 +142,7 @@ class MeterConfigurationTests {
 	void doesWithoutARegistry() {
 		this.contextRunner.run((context) -> {
 			assertThat(context).hasSingleBean(DistributedLock.class);
-			assertThat(context).doesNotHaveBean(LockMeters.class);
+			assertThat(context).doesNotHaveBean("distributedLockMeters");
 		});
 	}
 

@@ -11,8 +11,7 @@ import io.github.distributedlock.WaitObserver;
 import io.github.distributedlock.fixtures.JvmProcess;
 import io.github.distributedlock.fixtures.NoDatabase;
 import io.github.distributedlock.fixtures.Patience;
-import io.github.distributedlock.internal.observability.FlightRecorderEvents;
-import io.github.distributedlock.internal.observability.LockObservations;
+import io.github.distributedlock.internal.observability.ObservabilityConfiguration;
 import io.micrometer.observation.Observation;
 import io.micrometer.observation.Observation.Scope;
 import io.micrometer.observation.ObservationRegistry;
@@ -94,7 +93,7 @@ class ObservationConfigurationTests {
 		WaitObserver own = (request) -> null;
 		this.contextRunner.withBean(TestObservationRegistry.class, TestObservationRegistry::create)
 			.withBean(WaitObserver.class, () -> own)
-			.run((context) -> assertThat(context).doesNotHaveBean(LockObservations.class));
+			.run((context) -> assertThat(context).getBean(WaitObserver.class).isSameAs(own));
 	}
 
 	@Test
@@ -119,7 +118,7 @@ class ObservationConfigurationTests {
 
 	@Test
 	void recordsOnlyWhereThereIsAFlightRecorder() {
-		this.contextRunner.run((context) -> assertThat(context).hasSingleBean(FlightRecorderEvents.class));
+		this.contextRunner.run((context) -> assertThat(context).hasBean("distributedLockFlightRecorderEvents"));
 		this.contextRunner.withClassLoader(new FilteredClassLoader("jdk.jfr"))
 			.run((context) -> assertThat(context).doesNotHaveBean("distributedLockFlightRecorderEvents"));
 	}

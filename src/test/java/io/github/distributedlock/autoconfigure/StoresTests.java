@@ -19,7 +19,6 @@ import io.github.distributedlock.backend.redis.RedisLockBackend;
 import io.github.distributedlock.engine.LockEngine;
 import io.github.distributedlock.fixtures.Patience;
 import io.github.distributedlock.fixtures.TestRedis;
-import io.github.distributedlock.internal.observability.DistributedLocksEndpoint;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.RegisterExtension;
 import reactor.core.publisher.Mono;
@@ -85,7 +84,7 @@ class StoresTests {
 					.isNotSameAs(context.getBean("redisLock"));
 				assertThat(context.getBean(LockBackend.class)).isInstanceOf(InMemoryLockBackend.class);
 				assertThat(context.getBean("redisLockBackend")).isInstanceOf(RedisLockBackend.class);
-				assertThat(context).hasSingleBean(DistributedLocksEndpoint.class);
+				assertThat(context).hasBean("distributedLocksEndpoint");
 			});
 	}
 

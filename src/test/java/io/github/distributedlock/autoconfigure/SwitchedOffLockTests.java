@@ -9,10 +9,10 @@ import io.github.distributedlock.DistributedLock;
 import io.github.distributedlock.LockAdmin;
 import io.github.distributedlock.LockBackendException;
 import io.github.distributedlock.LockHandle;
+import io.github.distributedlock.LockListener;
 import io.github.distributedlock.LockRequest;
 import io.github.distributedlock.backend.LockBackend;
 import io.github.distributedlock.fixtures.Patience;
-import io.github.distributedlock.internal.observability.LockMeters;
 import io.github.distributedlock.reactive.LockContext;
 import io.micrometer.core.instrument.simple.SimpleMeterRegistry;
 import org.junit.jupiter.api.Test;
@@ -91,7 +91,7 @@ class SwitchedOffLockTests {
 				.doesNotHaveBean(LockBackend.class)
 				.doesNotHaveBean(EngineLifecycle.class)
 				.doesNotHaveBean(DistributedLockProperties.class)
-				.doesNotHaveBean(LockMeters.class)
+				.doesNotHaveBean(LockListener.class)
 				.doesNotHaveBean("distributedLocksEndpoint"));
 	}
 

@@ -28,9 +28,11 @@ import io.github.distributedlock.LockBackendException;
 import io.github.distributedlock.LockEvent;
 import io.github.distributedlock.LockException;
 import io.github.distributedlock.LockHandle;
+import io.github.distributedlock.LockListener;
 import io.github.distributedlock.LockRequest;
 import io.github.distributedlock.LockStatus;
 import io.github.distributedlock.annotation.DistributedLock;
+import io.github.distributedlock.autoconfigure.Contexts;
 import io.github.distributedlock.backend.AcquireResult;
 import io.github.distributedlock.backend.Claim;
 import io.github.distributedlock.backend.Holder;
@@ -43,7 +45,6 @@ import io.github.distributedlock.backend.jdbc.JdbcLockSettings;
 import io.github.distributedlock.backend.redis.Atomicity;
 import io.github.distributedlock.backend.redis.RedisLockSettings;
 import io.github.distributedlock.backend.redis.Signals;
-import io.github.distributedlock.internal.observability.LockMeters;
 import io.micrometer.core.instrument.Meter;
 import io.micrometer.core.instrument.MeterRegistry;
 import io.micrometer.core.instrument.Tag;
@@ -138,21 +139,22 @@ class TablesTests {
 
 	@Test
 	void meters() {
-		MeterRegistry registry = new SimpleMeterRegistry();
-		LockMeters meters = new LockMeters(registry);
-		meters.observe(this, (none) -> 0, (none) -> 0, (none) -> 0, (none) -> 0);
 		Duration time = Duration.ofSeconds(1);
 		LockRequest request = LockRequest.of("k");
-		meters.onEvent(new LockEvent.Acquired(request, "o", time));
-		meters.onEvent(new LockEvent.Released(request, "k", "o", time));
-		meters.onEvent(new LockEvent.RenewedLate(request, "k", "o", time));
-		meters.onEvent(new LockEvent.Lost(request, "k", "o", LockEvent.Lost.Reason.TAKEN, time));
-		meters.onEvent(new LockEvent.ReleaseDeferred(request, "k", "o",
-				LockBackendException.of("down").retryable(true).build()));
-		Map<String, String> ours = registry.getMeters()
-			.stream()
-			.collect(Collectors.toMap((meter) -> meter.getId().getName(), TablesTests::tagsOf));
-		assertThat(table("meter", "tags")).isEqualTo(new TreeMap<>(ours));
+		List<LockEvent> events = List.of(new LockEvent.Acquired(request, "o", time),
+				new LockEvent.Released(request, "k", "o", time), new LockEvent.RenewedLate(request, "k", "o", time),
+				new LockEvent.Lost(request, "k", "o", LockEvent.Lost.Reason.TAKEN, time), new LockEvent.ReleaseDeferred(
+						request, "k", "o", LockBackendException.of("down").retryable(true).build()));
+		Contexts.inMemory().withBean(SimpleMeterRegistry.class).run((context) -> {
+			context.getBeansOfType(LockListener.class)
+				.values()
+				.forEach((listener) -> events.forEach(listener::onEvent));
+			Map<String, String> ours = context.getBean(MeterRegistry.class)
+				.getMeters()
+				.stream()
+				.collect(Collectors.toMap((meter) -> meter.getId().getName(), TablesTests::tagsOf));
+			assertThat(table("meter", "tags")).isEqualTo(new TreeMap<>(ours));
+		});
 	}
 
 	@Test

@@ -33,14 +33,11 @@ import org.springframework.boot.actuate.endpoint.annotation.ReadOperation;
  * Keys, owner tokens and names of threads may be personal data: they are hidden unless
  * {@code show-values} says otherwise. The key in the question is not hidden, since the
  * caller knows that key.
- * <p>
- * No API: public only for the auto-configuration, and for Actuator, which calls the
- * endpoint.
  */
 @Endpoint(id = "distributedlocks", defaultAccess = Access.READ_ONLY)
 @RegisterReflectionForBinding({ LocksDescriptor.class, KeyDescriptor.class,
 		DistributedLocksEndpoint.ForcedRelease.class })
-public final class DistributedLocksEndpoint {
+final class DistributedLocksEndpoint {
 
 	private static final Logger logger = LoggerFactory.getLogger(DistributedLocksEndpoint.class);
 
@@ -64,8 +61,8 @@ public final class DistributedLocksEndpoint {
 	 * @param sanitizer hides values
 	 * @param showValues when values are shown
 	 */
-	public DistributedLocksEndpoint(Function<String, LockStatus> inspect, LockAdmin admin,
-			Supplier<EngineSnapshot> snapshot, Sanitizer sanitizer, Show showValues) {
+	DistributedLocksEndpoint(Function<String, LockStatus> inspect, LockAdmin admin, Supplier<EngineSnapshot> snapshot,
+			Sanitizer sanitizer, Show showValues) {
 		this.inspect = inspect;
 		this.admin = admin;
 		this.snapshot = snapshot;
@@ -86,7 +83,7 @@ public final class DistributedLocksEndpoint {
 	// parameter.
 	@SuppressWarnings("deprecation")
 	@ReadOperation
-	public OperationResponseBody locks(@org.springframework.lang.Nullable @Nullable String key) {
+	OperationResponseBody locks(@org.springframework.lang.Nullable @Nullable String key) {
 		boolean showsValues = this.showValues.isShown(true);
 		try {
 			return describe(key, showsValues);
@@ -106,7 +103,7 @@ public final class DistributedLocksEndpoint {
 	 * @throws IllegalStateException if the store has failed
 	 */
 	@DeleteOperation
-	public OperationResponseBody forceRelease(String key, String owner) {
+	OperationResponseBody forceRelease(String key, String owner) {
 		boolean showsValues = this.showValues.isShown(true);
 		try {
 			return forceRelease(key, owner, showsValues);

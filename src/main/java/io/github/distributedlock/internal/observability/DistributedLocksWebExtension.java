@@ -22,12 +22,9 @@ import org.springframework.boot.actuate.endpoint.web.annotation.EndpointWebExten
  * rights of the caller before showing values, and answers {@code 503} if the store has
  * failed, {@code 400} with a reason if the question is no good. Safe for use by many
  * threads.
- * <p>
- * No API: public only for the auto-configuration, and for Actuator, which calls the
- * extension.
  */
 @EndpointWebExtension(endpoint = DistributedLocksEndpoint.class)
-public final class DistributedLocksWebExtension {
+final class DistributedLocksWebExtension {
 
 	private static final int CONFLICT = 409;
 
@@ -44,7 +41,7 @@ public final class DistributedLocksWebExtension {
 	 * @param roles the roles that are authorized to see values; if there are none, all
 	 * authenticated users are
 	 */
-	public DistributedLocksWebExtension(DistributedLocksEndpoint endpoint, Show showValues, Set<String> roles) {
+	DistributedLocksWebExtension(DistributedLocksEndpoint endpoint, Show showValues, Set<String> roles) {
 		this.endpoint = endpoint;
 		this.showValues = showValues;
 		this.roles = Set.copyOf(roles);
@@ -61,7 +58,7 @@ public final class DistributedLocksWebExtension {
 	// parameter.
 	@SuppressWarnings("deprecation")
 	@ReadOperation
-	public WebEndpointResponse<Object> locks(SecurityContext securityContext,
+	WebEndpointResponse<Object> locks(SecurityContext securityContext,
 			@org.springframework.lang.Nullable @Nullable String key) {
 		return answer(securityContext,
 				(showsValues) -> new WebEndpointResponse<>(this.endpoint.describe(key, showsValues)),
@@ -77,7 +74,7 @@ public final class DistributedLocksWebExtension {
 	 * none
 	 */
 	@DeleteOperation
-	public WebEndpointResponse<Object> forceRelease(SecurityContext securityContext, String key, String owner) {
+	WebEndpointResponse<Object> forceRelease(SecurityContext securityContext, String key, String owner) {
 		return answer(securityContext, (showsValues) -> {
 			DistributedLocksEndpoint.ForcedRelease done = this.endpoint.forceRelease(key, owner, showsValues);
 			return new WebEndpointResponse<>(done, done.released() ? WebEndpointResponse.STATUS_OK : CONFLICT);

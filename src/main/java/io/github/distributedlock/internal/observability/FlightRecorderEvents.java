@@ -18,11 +18,8 @@ import org.jspecify.annotations.Nullable;
 /**
  * Events of the JDK Flight Recorder, which are off unless a recording enables them. Safe
  * for use by many threads.
- * <p>
- * No API: public only for the auto-configuration, which registers this listener where the
- * runtime image has the module {@code jdk.jfr}.
  */
-public final class FlightRecorderEvents implements LockListener {
+final class FlightRecorderEvents implements LockListener {
 
 	/*
 	 * These events are never recorded. They only tell whether events of their type are

@@ -39,10 +39,8 @@ import io.micrometer.core.instrument.Timer;
  * the locks that stay although nobody uses them, and how many requests have taken such a
  * lock.</li>
  * </ul>
- * No API: public only for the auto-configuration, which registers this listener where
- * there is a {@link MeterRegistry}.
  */
-public final class LockMeters implements LockListener, AutoCloseable {
+final class LockMeters implements LockListener, AutoCloseable {
 
 	private static final String ACTIVE = "distributed.lock.active";
 
@@ -68,7 +66,7 @@ public final class LockMeters implements LockListener, AutoCloseable {
 	 * Creates the meters.
 	 * @param registry the registry of the meters
 	 */
-	public LockMeters(MeterRegistry registry) {
+	LockMeters(MeterRegistry registry) {
 		this.registry = registry;
 		this.acquire = timer("acquire", "How long requests for locks waited");
 		this.held = timer("held", "How long locks were held");
@@ -90,7 +88,7 @@ public final class LockMeters implements LockListener, AutoCloseable {
 	 * that an alarm can see, and not a meter that appears.
 	 * @param request a request like the future ones, whatever the keys
 	 */
-	public void expect(LockRequest request) {
+	void expect(LockRequest request) {
 		Tags tags = tags(request);
 		this.acquire.withTags(tags.and(ACQUIRED));
 		this.acquire.withTags(tags.and(BUSY));
@@ -115,7 +113,7 @@ public final class LockMeters implements LockListener, AutoCloseable {
 	 * @param kept gives how many locks stay although nobody uses them
 	 * @param taken gives how many requests have taken such a lock
 	 */
-	public <T> void observe(T engine, ToDoubleFunction<T> held, ToDoubleFunction<T> waiting, ToDoubleFunction<T> kept,
+	<T> void observe(T engine, ToDoubleFunction<T> held, ToDoubleFunction<T> waiting, ToDoubleFunction<T> kept,
 			ToDoubleFunction<T> taken) {
 		if (this.registry.find(ACTIVE).gauge() == null) {
 			this.gauges.add(Gauge.builder(ACTIVE, engine, held)

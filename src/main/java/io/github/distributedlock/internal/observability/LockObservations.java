@@ -21,11 +21,8 @@ import org.jspecify.annotations.Nullable;
  * </ul>
  * A registry that is a no-op costs no objects, and a registry that has observations of
  * this name switched off costs a context. Safe for use by many threads.
- * <p>
- * No API: public only for the auto-configuration, which registers this observer where
- * there is an {@link ObservationRegistry}.
  */
-public final class LockObservations implements WaitObserver {
+final class LockObservations implements WaitObserver {
 
 	private static final String NAME = "distributed.lock.wait";
 
@@ -35,7 +32,7 @@ public final class LockObservations implements WaitObserver {
 	 * Creates the observer.
 	 * @param registry is told of the observations
 	 */
-	public LockObservations(ObservationRegistry registry) {
+	LockObservations(ObservationRegistry registry) {
 		this.registry = registry;
 	}
 

@@ -1,5 +1,6 @@
 /**
- * Shows the events and the state of locks. Locks ask nothing of this package.
+ * Shows the events and the state of locks, and configures that. Locks ask nothing of this
+ * package.
  */
 @NullMarked
 package io.github.distributedlock.internal.observability;

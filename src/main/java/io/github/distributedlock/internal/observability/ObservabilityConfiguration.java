@@ -1,11 +1,8 @@
-package io.github.distributedlock.autoconfigure;
+package io.github.distributedlock.internal.observability;
 
 import io.github.distributedlock.WaitObserver;
 import io.github.distributedlock.aop.DistributedLockAdvisor;
 import io.github.distributedlock.engine.LockEngine;
-import io.github.distributedlock.internal.observability.FlightRecorderEvents;
-import io.github.distributedlock.internal.observability.LockMeters;
-import io.github.distributedlock.internal.observability.LockObservations;
 import io.micrometer.core.instrument.MeterRegistry;
 import io.micrometer.observation.ObservationRegistry;
 
@@ -17,13 +14,18 @@ import org.springframework.boot.autoconfigure.condition.ConditionalOnMissingBean
 import org.springframework.boot.autoconfigure.condition.ConditionalOnSingleCandidate;
 import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Configuration;
+import org.springframework.context.annotation.Import;
 
 /**
- * Meters and observations of waits, where the application has a registry for them, and
- * events of the JDK Flight Recorder, where the runtime image has the recorder.
+ * All that shows locks: meters and observations of waits, where the application has a
+ * registry for them; events of the JDK Flight Recorder, where the runtime image has the
+ * recorder; and the Actuator endpoint.
+ * <p>
+ * No API: public only for the auto-configuration, which imports this class.
  */
 @Configuration(proxyBeanMethods = false)
-class ObservabilityConfiguration {
+@Import(EndpointConfiguration.class)
+public class ObservabilityConfiguration {
 
 	@Bean
 	@ConditionalOnClass(name = "jdk.jfr.Event")

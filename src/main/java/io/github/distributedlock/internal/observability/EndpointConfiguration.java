@@ -1,10 +1,8 @@
-package io.github.distributedlock.autoconfigure;
+package io.github.distributedlock.internal.observability;
 
 import java.util.Set;
 
 import io.github.distributedlock.engine.LockEngine;
-import io.github.distributedlock.internal.observability.DistributedLocksEndpoint;
-import io.github.distributedlock.internal.observability.DistributedLocksWebExtension;
 
 import org.springframework.beans.factory.ObjectProvider;
 import org.springframework.boot.actuate.autoconfigure.endpoint.condition.ConditionalOnAvailableEndpoint;

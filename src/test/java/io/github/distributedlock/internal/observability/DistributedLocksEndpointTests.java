@@ -1,4 +1,4 @@
-package io.github.distributedlock.autoconfigure;
+package io.github.distributedlock.internal.observability;
 
 import java.io.IOException;
 import java.net.URI;
@@ -28,12 +28,11 @@ import io.github.distributedlock.LockHandle;
 import io.github.distributedlock.LockLostException;
 import io.github.distributedlock.LockRequest;
 import io.github.distributedlock.LockStatus;
+import io.github.distributedlock.autoconfigure.Contexts;
 import io.github.distributedlock.engine.LockEngine;
 import io.github.distributedlock.fixtures.NoDatabase;
 import io.github.distributedlock.fixtures.Patience;
 import io.github.distributedlock.fixtures.RedisServers;
-import io.github.distributedlock.internal.observability.DistributedLocksEndpoint;
-import io.github.distributedlock.internal.observability.DistributedLocksWebExtension;
 import org.awaitility.Awaitility;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.Test;
