@@ -99,7 +99,7 @@ class EngineConfiguration {
 	// DistributedLock.
 	@Bean
 	static @Nullable EngineLifecycle distributedLockLifecycle(ObjectProvider<LockEngine> engine, LockBackend backend,
-			ObjectProvider<DistributedLockAdvisor> advisor, ObjectProvider<StorePool> pools,
+			ObjectProvider<DistributedLockAdvisor> advisor, ObjectProvider<EngineLifecycle.StorePool> pools,
 			ListableBeanFactory beanFactory) {
 		LockEngine found = engine.getIfAvailable();
 		return (found != null) ? new EngineLifecycle(found, backend, advisor, pools, beanFactory) : null;

@@ -188,4 +188,21 @@ final class EngineLifecycle implements SmartLifecycle {
 		return Integer.MIN_VALUE;
 	}
 
+	/**
+	 * Connections for a store that are kept open outside of the store.
+	 */
+	interface StorePool {
+
+		/**
+		 * Closes idle connections, and keeps none open until {@link #connect()}.
+		 */
+		void disconnect();
+
+		/**
+		 * Keeps connections open again.
+		 */
+		void connect();
+
+	}
+
 }

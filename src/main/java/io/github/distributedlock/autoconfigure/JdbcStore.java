@@ -29,7 +29,7 @@ import static io.github.distributedlock.autoconfigure.DistributedLockProperties.
  * connections of their own where possible: then no transaction of the application waits
  * for a connection that a lock has, and no lock for a connection that a transaction has.
  */
-final class JdbcStore implements StorePool, DisposableBean {
+final class JdbcStore implements EngineLifecycle.StorePool, DisposableBean {
 
 	private static final Logger logger = LoggerFactory.getLogger(JdbcStore.class);
 

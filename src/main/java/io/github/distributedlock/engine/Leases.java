@@ -46,7 +46,7 @@ import org.slf4j.LoggerFactory;
  * of its {@link Ownership}, and only that thread reports the loss, to the handles, the
  * listeners and the log.
  */
-final class Leases implements Watchdog.Guardian {
+final class Leases {
 
 	private static final Logger logger = LoggerFactory.getLogger(Leases.class);
 
@@ -85,7 +85,7 @@ final class Leases implements Watchdog.Guardian {
 		this.events = new Events(listeners, workers, time);
 		this.sweeper = new Sweeper(backend, time, workers);
 		this.forced = new ForcedReleases(backend, time, workers);
-		this.watchdog = new Watchdog(backend, this, time, workers);
+		this.watchdog = new Watchdog(backend, this::renewDue, this::declare, time, workers);
 	}
 
 	Watchdog watchdog() {
@@ -203,8 +203,7 @@ final class Leases implements Watchdog.Guardian {
 	/**
 	 * Declares a key lost, unless the key is lost or being released already.
 	 */
-	@Override
-	public void declare(Ownership ownership, Reason reason) {
+	void declare(Ownership ownership, Reason reason) {
 		if (!ownership.lose(reason)) {
 			return;
 		}
@@ -331,8 +330,7 @@ final class Leases implements Watchdog.Guardian {
 	 * Renews the leases that are due on one node, some hundred leases with each command.
 	 * A renewal that fails is tried again.
 	 */
-	@Override
-	public void renewDue(List<Ownership> due) {
+	private void renewDue(List<Ownership> due) {
 		batches(due, this.backend.largestBatch()).forEach((batch) -> renewBatch(batch, this::denied));
 	}
 

@@ -9,6 +9,8 @@ import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.ReentrantLock;
+import java.util.function.BiConsumer;
+import java.util.function.Consumer;
 
 import io.github.distributedlock.EngineSnapshot;
 import io.github.distributedlock.LockEvent.Lost.Reason;
@@ -30,23 +32,6 @@ import org.jspecify.annotations.Nullable;
 final class Watchdog {
 
 	/**
-	 * Does what is due.
-	 */
-	interface Guardian {
-
-		/**
-		 * Renews leases that are due on one node, and plans what comes next.
-		 */
-		void renewDue(List<Ownership> due);
-
-		/**
-		 * Declares a key lost whose lease is over.
-		 */
-		void declare(Ownership ownership, Reason reason);
-
-	}
-
-	/**
 	 * A suspended machine is noticed so soon after the machine is resumed.
 	 */
 	private static final long LONGEST_DELAY = TimeUnit.SECONDS.toNanos(1);
@@ -57,7 +42,15 @@ final class Watchdog {
 
 	private final LockBackend backend;
 
-	private final Guardian guardian;
+	/**
+	 * Renews leases that are due on one node, and plans what comes next.
+	 */
+	private final Consumer<List<Ownership>> renewal;
+
+	/**
+	 * Declares a key lost whose lease is over.
+	 */
+	private final BiConsumer<Ownership, Reason> loss;
 
 	private final EngineTime time;
 
@@ -77,10 +70,14 @@ final class Watchdog {
 
 	/**
 	 * Creates a watchdog.
+	 * @param renewal renews leases that are due on one node
+	 * @param loss declares a key lost whose lease is over
 	 */
-	Watchdog(LockBackend backend, Guardian guardian, EngineTime time, Workers workers) {
+	Watchdog(LockBackend backend, Consumer<List<Ownership>> renewal, BiConsumer<Ownership, Reason> loss,
+			EngineTime time, Workers workers) {
 		this.backend = backend;
-		this.guardian = guardian;
+		this.renewal = renewal;
+		this.loss = loss;
 		this.time = time;
 		this.workers = workers;
 		this.doubtedAt = time.nanoTime();
@@ -209,7 +206,7 @@ final class Watchdog {
 		for (Ownership ownership : this.guarded) {
 			Ownership.Plan plan = ownership.plan();
 			if (plan.isExpired(now)) {
-				this.guardian.declare(ownership, ownership.expiryReason());
+				this.loss.accept(ownership, ownership.expiryReason());
 			}
 			if (!ownership.isOwned()) {
 				this.guarded.remove(ownership);
@@ -234,7 +231,7 @@ final class Watchdog {
 			due.forEach((ownership) -> ownership.plan().begin());
 			Failures.orUndo(() -> this.workers.renewal(() -> {
 				try {
-					this.guardian.renewDue(due);
+					this.renewal.accept(due);
 				}
 				finally {
 					end(node, due);

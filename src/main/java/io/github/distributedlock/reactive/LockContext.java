@@ -3,7 +3,7 @@ package io.github.distributedlock.reactive;
 import java.util.Optional;
 
 import io.github.distributedlock.LockHandle;
-import io.github.distributedlock.internal.reactive.ChainLocks;
+import io.github.distributedlock.internal.reactive.LockedResult;
 import reactor.util.context.ContextView;
 
 /**
@@ -35,7 +35,7 @@ public final class LockContext {
 	 * @return the handle, or empty if the chain is in no lock
 	 */
 	public static Optional<LockHandle> current(ContextView context) {
-		return ChainLocks.current(context);
+		return LockedResult.currentLock(context);
 	}
 
 }

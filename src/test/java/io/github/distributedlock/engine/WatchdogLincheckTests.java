@@ -7,7 +7,6 @@ import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicBoolean;
 
-import io.github.distributedlock.LockEvent.Lost.Reason;
 import io.github.distributedlock.LockRequest;
 import io.github.distributedlock.backend.Waiter;
 import io.github.distributedlock.engine.Lease.Moment;
@@ -40,19 +39,8 @@ public class WatchdogLincheckTests {
 
 	private final Leases leases = new Leases(new ReleasedKeys(), List.of(), this.time, this.time);
 
-	private final Watchdog watchdog = new Watchdog(new ReleasedKeys(), new Watchdog.Guardian() {
-
-		@Override
-		public void renewDue(List<Ownership> due) {
-			renew(due);
-		}
-
-		@Override
-		public void declare(Ownership ownership, Reason reason) {
-			WatchdogLincheckTests.this.leases.declare(ownership, reason);
-		}
-
-	}, this.time, this.time);
+	private final Watchdog watchdog = new Watchdog(new ReleasedKeys(), this::renew, this.leases::declare, this.time,
+			this.time);
 
 	@Test
 	void everyGuardedHoldHasAnAlarm() {

@@ -15,7 +15,7 @@ import reactor.util.context.ContextView;
 /**
  * The locks that a reactive chain holds, in the chain's Reactor context.
  */
-public final class ChainLocks {
+final class ChainLocks {
 
 	/**
 	 * The key of the locks that may be re-entered. The context has two entries, since a
@@ -30,7 +30,7 @@ public final class ChainLocks {
 	/**
 	 * Returns the innermost open lock of a chain.
 	 */
-	public static Optional<LockHandle> current(ContextView context) {
+	static Optional<LockHandle> current(ContextView context) {
 		return handles(context).stream().findFirst();
 	}
 

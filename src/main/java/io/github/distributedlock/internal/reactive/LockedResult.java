@@ -1,5 +1,6 @@
 package io.github.distributedlock.internal.reactive;
 
+import java.util.Optional;
 import java.util.function.Consumer;
 
 import io.github.distributedlock.LockHandle;
@@ -12,11 +13,21 @@ import reactor.util.context.ContextView;
 import org.springframework.core.ReactiveAdapter;
 
 /**
- * Results of methods in a lock, in the type that the method declares.
+ * Results of methods in a lock, in the type that the method declares, and the lock of the
+ * chain that leads to such a result.
  */
 public final class LockedResult {
 
 	private LockedResult() {
+	}
+
+	/**
+	 * Returns the innermost open lock of a chain.
+	 * @param context the context of the chain
+	 * @return the handle, or empty if the chain is in no lock
+	 */
+	public static Optional<LockHandle> currentLock(ContextView context) {
+		return ChainLocks.current(context);
 	}
 
 	/**

@@ -215,13 +215,14 @@ final class LettuceClient implements SignalConnector {
 		return () -> openForCommands(sentinel, settings);
 	}
 
-	private static RedisCredentialsProviderFactory credentials(Credentials credentials,
+	private static RedisCredentialsProviderFactory credentials(
+			Function<RedisCredentialsProviderFactory, @Nullable RedisCredentialsProvider> credentials,
 			RedisCredentialsProviderFactory application) {
 		return new RedisCredentialsProviderFactory() {
 
 			@Override
 			public @Nullable RedisCredentialsProvider createCredentialsProvider(RedisConfiguration node) {
-				return credentials.from(application);
+				return credentials.apply(application);
 			}
 
 		};
@@ -287,7 +288,8 @@ final class LettuceClient implements SignalConnector {
 		return settings((application) -> application.createCredentialsProvider(this.server));
 	}
 
-	private LettuceClientConfiguration settings(Credentials credentials) {
+	private LettuceClientConfiguration settings(
+			Function<RedisCredentialsProviderFactory, @Nullable RedisCredentialsProvider> credentials) {
 		UnaryOperator<Object> provider = (application) -> ((Optional<?>) application)
 			.map((given) -> credentials(credentials, (RedisCredentialsProviderFactory) given));
 		UnaryOperator<Object> options = (application) -> Optional
@@ -335,13 +337,6 @@ final class LettuceClient implements SignalConnector {
 				own.shutdown(0, 2, TimeUnit.SECONDS).syncUninterruptibly();
 			}
 		});
-	}
-
-	/** A call of the application's factory of credentials. */
-	private interface Credentials {
-
-		@Nullable RedisCredentialsProvider from(RedisCredentialsProviderFactory application);
-
 	}
 
 	/**
