@@ -41,19 +41,11 @@ public record Claim(String key, String owner, Waiter waiter, Duration lease, boo
 	/**
 	 * The part of a claim by which a store may grant the key without being asked again.
 	 *
-	 * @param number the number of this attempt, from 1 and greater than the numbers of
-	 * all earlier attempts of this owner; 0 if the store must not grant the key. A store
-	 * that {@linkplain LockFeature#GRANTS grants} may make the claim's owner the owner of
-	 * the key when the waiter's turn comes, without being asked again, and names the
-	 * number in its {@linkplain ReleaseNotification#number() notification}. Other stores
-	 * ignore the number
-	 * @param lease the lease of a granted key, in whole milliseconds, if shorter than the
-	 * claim's lease; {@code null} for the claim's lease
-	 * @param replaced owner tokens of the same instance, none of which is in use. If one
-	 * of them owns the key, the claim's owner takes the place of that owner: the key was
-	 * granted to that owner, and the grant was not accepted. Mostly empty
+	 * @param number the {@linkplain Claim#number() number}
+	 * @param lease the lease of a granted key, {@code null} for the claim's lease
+	 * @param replaced the {@linkplain Claim#replaced() replaced} owners
 	 */
-	public record Grant(long number, @Nullable Duration lease, Set<String> replaced) {
+	record Grant(long number, @Nullable Duration lease, Set<String> replaced) {
 	}
 
 	/**
@@ -156,7 +148,12 @@ public record Claim(String key, String owner, Waiter waiter, Duration lease, boo
 	}
 
 	/**
-	 * Returns the number of this attempt.
+	 * Returns the number of this attempt, from 1 and greater than the numbers of all
+	 * earlier attempts of this owner. A store that {@linkplain LockFeature#GRANTS grants}
+	 * may make the claim's owner the owner of the key when the waiter's turn comes,
+	 * without being asked again, and names the number in its
+	 * {@linkplain ReleaseNotification#number() notification}. Other stores ignore the
+	 * number.
 	 * @return the number, 0 if the store must not grant the key
 	 */
 	public long number() {
@@ -165,7 +162,7 @@ public record Claim(String key, String owner, Waiter waiter, Duration lease, boo
 
 	/**
 	 * Returns for how long the key is claimed if the store grants the key.
-	 * @return the lease of a grant, {@link #lease()} at most
+	 * @return the lease of a grant, in whole milliseconds, {@link #lease()} at most
 	 */
 	public Duration grantLease() {
 		Duration shorter = this.grant.lease;
@@ -174,8 +171,8 @@ public record Claim(String key, String owner, Waiter waiter, Duration lease, boo
 
 	/**
 	 * Returns the owner tokens whose place the claim's owner takes if one of them owns
-	 * the key.
-	 * @return the tokens, mostly none
+	 * the key: the key was granted to that owner, and the grant was not accepted.
+	 * @return tokens of the same instance, none of which is in use; mostly none
 	 */
 	public Set<String> replaced() {
 		return this.grant.replaced;

@@ -1,7 +1,6 @@
 package io.github.distributedlock.engine;
 
 import java.time.Duration;
-import java.util.Set;
 
 import io.github.distributedlock.backend.Claim;
 import io.github.distributedlock.backend.Waiter;
@@ -21,7 +20,7 @@ record QueueKey(String key, Waiter waiter) {
 	 * needed to undo the claim.
 	 */
 	Claim claim(String owner) {
-		return new Claim(this.key, owner, this.waiter, Duration.ofMillis(1), false, new Claim.Grant(0, null, Set.of()));
+		return Claim.of(this.key, owner, this.waiter, Duration.ofMillis(1));
 	}
 
 	/**
