@@ -49,8 +49,6 @@ public final class DistributedLockAdvisor implements PointcutAdvisor, Ordered {
 
 	private final Pointcut pointcut;
 
-	private final MethodLocks locks;
-
 	private final LockInterceptor advice;
 
 	private final LockDefinitionSource definitions;
@@ -69,10 +67,9 @@ public final class DistributedLockAdvisor implements PointcutAdvisor, Ordered {
 	 */
 	public DistributedLockAdvisor(Function<String, DistributedLock> locks, BeanFactory beanFactory,
 			PropertyResolver properties) {
-		this.definitions = new LockDefinitionSource(beanFactory, properties);
+		this.definitions = new LockDefinitionSource(locks, beanFactory, properties);
 		this.pointcut = pointcut((definition) -> true);
-		this.locks = new MethodLocks(this.definitions, locks);
-		this.advice = new LockInterceptor(this.definitions, this.locks);
+		this.advice = new LockInterceptor(this.definitions);
 	}
 
 	/**
@@ -129,8 +126,8 @@ public final class DistributedLockAdvisor implements PointcutAdvisor, Ordered {
 	 * is missing, or there are several lock beans, none of them primary
 	 */
 	public void requireLocks() {
-		this.definitions.forEach(this.locks::of);
-		this.definitions.warnOfDifferences(this.locks::of);
+		this.definitions.forEach(this.definitions::lockOf);
+		this.definitions.warnOfDifferences();
 	}
 
 	/**
@@ -148,7 +145,7 @@ public final class DistributedLockAdvisor implements PointcutAdvisor, Ordered {
 	 */
 	public void require(DistributedLock lock, Consumer<LockRequest> store) {
 		this.definitions.forEach((definition) -> {
-			if (this.locks.of(definition) == lock) {
+			if (this.definitions.lockOf(definition) == lock) {
 				definition.require(store);
 			}
 		});

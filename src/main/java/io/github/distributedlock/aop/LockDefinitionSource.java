@@ -1,5 +1,6 @@
 package io.github.distributedlock.aop;
 
+import java.lang.annotation.Annotation;
 import java.lang.reflect.Method;
 import java.util.ArrayList;
 import java.util.Arrays;
@@ -17,9 +18,9 @@ import java.util.function.Function;
 import java.util.stream.Collectors;
 import java.util.stream.Stream;
 
+import io.github.distributedlock.DistributedLock;
 import io.github.distributedlock.LockDefinitionException;
 import io.github.distributedlock.LockRequest;
-import io.github.distributedlock.annotation.DistributedLock;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -30,7 +31,9 @@ import org.springframework.aop.support.AopUtils;
 import org.springframework.beans.BeansException;
 import org.springframework.beans.factory.BeanFactory;
 import org.springframework.beans.factory.BeanFactoryUtils;
+import org.springframework.beans.factory.BeanNotOfRequiredTypeException;
 import org.springframework.beans.factory.ListableBeanFactory;
+import org.springframework.beans.factory.NoSuchBeanDefinitionException;
 import org.springframework.beans.factory.config.SingletonBeanRegistry;
 import org.springframework.core.KotlinDetector;
 import org.springframework.core.annotation.AnnotatedElementUtils;
@@ -41,12 +44,16 @@ import org.springframework.util.ClassUtils;
 import org.springframework.util.ReflectionUtils;
 
 /**
- * Knows the definition of each annotated method. The first question about a class, which
- * comes when the bean is created, resolves and checks the whole class.
+ * Knows the definition of each annotated method, and its lock. The first question about a
+ * class, which comes when the bean is created, resolves and checks the whole class. Each
+ * lock is looked up at the first use, and not before, since a scheduler calls methods
+ * while beans are made. Used by many threads.
  */
 class LockDefinitionSource {
 
 	private static final Logger logger = LoggerFactory.getLogger(LockDefinitionSource.class);
+
+	private static final Class<? extends Annotation> ANNOTATION = io.github.distributedlock.annotation.DistributedLock.class;
 
 	private static final Set<String> STORES = Set.of("redisLock", "jdbcLock", "memoryLock");
 
@@ -60,7 +67,15 @@ class LockDefinitionSource {
 
 	private final BeanFactory beanFactory;
 
-	LockDefinitionSource(BeanFactory beanFactory, PropertyResolver properties) {
+	private final Function<String, DistributedLock> beans;
+
+	private final Map<String, DistributedLock> locks = new ConcurrentHashMap<>();
+
+	private final Set<Method> calledInTransactions = ConcurrentHashMap.newKeySet();
+
+	LockDefinitionSource(Function<String, DistributedLock> beans, BeanFactory beanFactory,
+			PropertyResolver properties) {
+		this.beans = beans;
 		this.properties = properties;
 		this.beanFactory = beanFactory;
 		this.shared = KeyContext.shared(beanFactory);
@@ -100,9 +115,8 @@ class LockDefinitionSource {
 	 * Warns of methods that have a key in common and yet do not limit each other, as a
 	 * common key lets expect. A key that begins with a parameter is left out: such a key
 	 * does not show what it locks.
-	 * @param lock the lock of a method
 	 */
-	void warnOfDifferences(Function<LockDefinition, ?> lock) {
+	void warnOfDifferences() {
 		Map<String, LockDefinition> first = new HashMap<>();
 		forEach((definition) -> Stream.of(definition.annotated().annotation().key())
 			.filter((key) -> !key.startsWith("#"))
@@ -110,8 +124,7 @@ class LockDefinitionSource {
 				LockDefinition other = first.computeIfAbsent(key, (any) -> definition);
 				int permits = definition.template().prototype().permits();
 				int others = other.template().prototype().permits();
-				String what = (lock.apply(definition) != lock.apply(other))
-						? "stores, so that neither waits for the other"
+				String what = (lockOf(definition) != lockOf(other)) ? "stores, so that neither waits for the other"
 						: (permits != others && permits > 1 && others > 1)
 								? "permits, and each request goes by its own number" : null;
 				if (what != null) {
@@ -122,13 +135,41 @@ class LockDefinitionSource {
 	}
 
 	/**
+	 * Warns, once for each method, of a call inside a transaction.
+	 */
+	void warnOfTransaction(LockDefinition definition) {
+		if (this.calledInTransactions.add(definition.annotated().method())) {
+			logger.warn("{}: called inside a running transaction, so that the lock is held until that "
+					+ "transaction has completed; to hold it for the method alone, call it before the transaction "
+					+ "begins", definition.annotated());
+		}
+	}
+
+	/**
+	 * Returns the lock of a method.
+	 * @throws LockDefinitionException if there is no such bean
+	 */
+	DistributedLock lockOf(LockDefinition definition) {
+		DistributedLock known = this.locks.get(definition.store());
+		if (known == null) {
+			try {
+				known = this.beans.apply(definition.store());
+			}
+			catch (NoSuchBeanDefinitionException | BeanNotOfRequiredTypeException ex) {
+				throw refuseStore(definition, ex);
+			}
+			this.locks.put(definition.store(), known);
+		}
+		return known;
+	}
+
+	/**
 	 * Lists the lock beans that there are, for a method whose own lock bean cannot be
 	 * found.
 	 */
-	LockDefinitionException refuseStore(LockDefinition definition, BeansException failure) {
+	private LockDefinitionException refuseStore(LockDefinition definition, BeansException failure) {
 		List<String> beans = (this.beanFactory instanceof ListableBeanFactory factory) ? Arrays
-			.stream(BeanFactoryUtils.beanNamesForTypeIncludingAncestors(factory,
-					io.github.distributedlock.DistributedLock.class, true, false))
+			.stream(BeanFactoryUtils.beanNamesForTypeIncludingAncestors(factory, DistributedLock.class, true, false))
 			.flatMap((name) -> Stream.concat(Stream.of(name), Arrays.stream(factory.getAliases(name))))
 			.collect(Collectors.toCollection(ArrayList::new)) : new ArrayList<>();
 		String remedy = "";
@@ -273,11 +314,11 @@ class LockDefinitionSource {
 	private boolean isAnnotated(Class<?> type) {
 		String name = type.getName();
 		boolean ofSpring = name.startsWith("org.springframework.") && !name.startsWith("org.springframework.samples.");
-		return !ofSpring && this.annotatedTypes.computeIfAbsent(type, (any) -> AnnotationUtils.isCandidateClass(type,
-				DistributedLock.class)
-				&& (AnnotatedElementUtils.isAnnotated(type, DistributedLock.class)
-						|| Arrays.stream(ReflectionUtils.getDeclaredMethods(type))
-							.anyMatch((method) -> AnnotatedElementUtils.isAnnotated(method, DistributedLock.class))));
+		return !ofSpring && this.annotatedTypes.computeIfAbsent(type,
+				(any) -> AnnotationUtils.isCandidateClass(type, ANNOTATION)
+						&& (AnnotatedElementUtils.isAnnotated(type, ANNOTATION)
+								|| Arrays.stream(ReflectionUtils.getDeclaredMethods(type))
+									.anyMatch((method) -> AnnotatedElementUtils.isAnnotated(method, ANNOTATION))));
 	}
 
 	/**

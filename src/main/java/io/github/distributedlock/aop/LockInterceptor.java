@@ -28,11 +28,8 @@ class LockInterceptor implements MethodInterceptor {
 
 	private final LockDefinitionSource definitions;
 
-	private final MethodLocks locks;
-
-	LockInterceptor(LockDefinitionSource definitions, MethodLocks locks) {
+	LockInterceptor(LockDefinitionSource definitions) {
 		this.definitions = definitions;
-		this.locks = locks;
 	}
 
 	@Override
@@ -45,13 +42,13 @@ class LockInterceptor implements MethodInterceptor {
 			return invocation.proceed();
 		}
 		if (definition.reactive() != null) {
-			return ReactiveCall.result(this.locks, (ProxyMethodInvocation) invocation, target, definition);
+			return ReactiveCall.result(this.definitions, (ProxyMethodInvocation) invocation, target, definition);
 		}
 		LockRequest request = definition.template().request(target, invocation.getArguments());
 		Supplier<@Nullable Object> skipped = definition.skipped();
 		LockHandle handle;
 		try {
-			DistributedLock lock = this.locks.of(definition);
+			DistributedLock lock = this.definitions.lockOf(definition);
 			handle = (skipped != null) ? Requests.requireAnswer(lock.tryAcquire(request), request).orElse(null)
 					: Requests.requireAnswer(lock.acquire(request), request);
 		}
@@ -66,7 +63,7 @@ class LockInterceptor implements MethodInterceptor {
 		try (PendingRelease release = new PendingRelease(handle);
 				NestedProxies.Locked locked = NestedProxies.lock(invocation)) {
 			if (PendingRelease.hasTransaction()) {
-				this.locks.warnOfTransaction(definition);
+				this.definitions.warnOfTransaction(definition);
 				release.joinTransaction(definition.lossReaction().fails());
 			}
 			Object result = definition.lossReaction().proceed(invocation, handle);

@@ -24,21 +24,21 @@ import org.springframework.core.ReactiveAdapter;
  * after the other. With a shared lock, subscriptions may call the method at the same
  * time, and then write the same values.
  *
- * @param locks asked for the lock at each subscription
+ * @param definitions asked for the lock at each subscription
  * @param invocation the call, of which only clones proceed: otherwise a second
  * subscription would skip the advice inside of the lock
  * @param target the object on which the method is called
  * @param definition the meaning of the annotation
  * @param request the request of the call
  */
-record ReactiveCall(MethodLocks locks, ProxyMethodInvocation invocation, Object target, LockDefinition definition,
-		LockRequest request) implements LockedInvocation {
+record ReactiveCall(LockDefinitionSource definitions, ProxyMethodInvocation invocation, Object target,
+		LockDefinition definition, LockRequest request) implements LockedInvocation {
 
 	/**
 	 * Returns the result of a call. All failures of the call are signals, also the
 	 * failure to evaluate the key.
 	 */
-	static Object result(MethodLocks locks, ProxyMethodInvocation invocation, Object target,
+	static Object result(LockDefinitionSource definitions, ProxyMethodInvocation invocation, Object target,
 			LockDefinition definition) {
 		ReactiveAdapter type = Objects.requireNonNull(definition.reactive());
 		LockRequest request;
@@ -48,12 +48,13 @@ record ReactiveCall(MethodLocks locks, ProxyMethodInvocation invocation, Object 
 		catch (RuntimeException ex) {
 			return LockedResult.failed(type, ex);
 		}
-		return LockedResult.of(type, new ReactiveCall(locks, invocation, target, definition, request));
+		return LockedResult.of(type, new ReactiveCall(definitions, invocation, target, definition, request));
 	}
 
 	@Override
 	public CompletableFuture<?> acquire() {
-		return Requests.acquireAsync(this.locks.of(this.definition), this.request, this.definition.skipped() != null);
+		return Requests.acquireAsync(this.definitions.lockOf(this.definition), this.request,
+				this.definition.skipped() != null);
 	}
 
 	@Override
@@ -82,7 +83,7 @@ record ReactiveCall(MethodLocks locks, ProxyMethodInvocation invocation, Object 
 
 	@Override
 	public void joinsTransaction() {
-		this.locks.warnOfTransaction(this.definition);
+		this.definitions.warnOfTransaction(this.definition);
 	}
 
 	@Override
