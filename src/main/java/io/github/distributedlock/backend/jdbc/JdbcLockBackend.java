@@ -15,6 +15,8 @@ import java.util.concurrent.ScheduledThreadPoolExecutor;
 import java.util.concurrent.ThreadLocalRandom;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicReference;
+import java.util.function.BiConsumer;
+import java.util.function.Function;
 import java.util.stream.Collectors;
 import java.util.stream.IntStream;
 
@@ -160,28 +162,20 @@ public final class JdbcLockBackend implements LockBackend {
 
 	@Override
 	public void check() {
-		check(this.renewals::run);
+		check((name, step) -> this.renewals.run(name, COMMANDS_OF_CHECK, step));
 		this.connections.require(notifies() ? 3 : 2);
 	}
 
 	/**
-	 * Runs steps, on a borrowed connection or on a kept one.
-	 */
-	private interface Runner {
-
-		<T extends @Nullable Object> T run(String name, int commands, Connections.Step<T> step);
-
-	}
-
-	/**
 	 * Checks the table and the settings of the server.
+	 * @param runner runs a named step, on a borrowed connection or on a kept one
 	 */
-	private void check(Runner runner) {
-		runner.run("use the table " + this.settings.table(), COMMANDS_OF_CHECK, (session) -> {
+	private void check(BiConsumer<String, Connections.Step<Boolean>> runner) {
+		runner.accept("use the table " + this.settings.table(), (session) -> {
 			TableCheck.run(session);
 			return true;
 		});
-		runner.run("read the settings of the database", COMMANDS_OF_CHECK, (session) -> {
+		runner.accept("read the settings of the database", (session) -> {
 			ServerSettings.check(session);
 			return true;
 		});
@@ -213,7 +207,7 @@ public final class JdbcLockBackend implements LockBackend {
 		}
 		try {
 			if (!this.checked) {
-				check(this.connections::run);
+				check((name, step) -> this.connections.run(name, COMMANDS_OF_CHECK, step));
 			}
 			own.complete(null);
 		}
@@ -348,7 +342,7 @@ public final class JdbcLockBackend implements LockBackend {
 	 * Carries out a step on one key.
 	 * @throws IllegalArgumentException if the database cannot keep the key
 	 */
-	private <T> T run(String step, String key, Rows.Step<T> action) {
+	private <T> T run(String step, String key, Function<Rows, T> action) {
 		checkKey(key);
 		if (!this.checked) {
 			checkOnce();

@@ -8,6 +8,7 @@ import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
+import java.util.function.Function;
 import java.util.stream.Collectors;
 
 import io.github.distributedlock.LockBackendException;
@@ -73,15 +74,6 @@ final class Rows extends OptimisticLockBackend {
 		this.session = session;
 	}
 
-	/**
-	 * A step on the rows.
-	 */
-	interface Step<T extends @Nullable Object> {
-
-		T run(Rows rows) throws SQLException;
-
-	}
-
 	private static final class Failure extends RuntimeException {
 
 		@Serial
@@ -99,9 +91,9 @@ final class Rows extends OptimisticLockBackend {
 	/**
 	 * Runs a step.
 	 */
-	static <T extends @Nullable Object> T run(Session session, Step<T> step) throws SQLException {
+	static <T extends @Nullable Object> T run(Session session, Function<Rows, T> step) throws SQLException {
 		try {
-			return step.run(new Rows(session));
+			return step.apply(new Rows(session));
 		}
 		catch (Failure ex) {
 			throw ex.failure;
