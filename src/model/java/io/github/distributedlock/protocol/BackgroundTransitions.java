@@ -207,7 +207,8 @@ record BackgroundTransitions(Setup setup, Scripts scripts, PlainCommands plain) 
 	}
 
 	/**
-	 * Whether it is about to believe that it holds the lock, or does.
+	 * Returns whether the owner's request believes that it holds the lock, or may come to
+	 * believe that.
 	 */
 	private static boolean mayHold(State state, Owner owner) {
 		Phase phase = state.request(owner).phase();

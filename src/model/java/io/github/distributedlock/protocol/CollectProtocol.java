@@ -26,7 +26,7 @@ record CollectProtocol(@Nullable Rule broken) implements Model<Collected> {
 	private static final int MOST_FAULTS = 2;
 
 	/**
-	 * What keeps a request from going on without a key that it has lost.
+	 * The rules that keep a request from going on without a key that was lost.
 	 */
 	enum Rule {
 

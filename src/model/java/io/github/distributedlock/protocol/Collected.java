@@ -41,9 +41,9 @@ record Collected(List<Held> keys, List<Request> requests, List<Undone> undone, i
 	/**
 	 * A request for all keys.
 	 *
-	 * @param phase how far it is
-	 * @param owner the owner token of what it acquires next
-	 * @param held what it believes to have of each key
+	 * @param phase how far the request is
+	 * @param owner the owner token of the next key to be acquired
+	 * @param held what the request believes to have of each key
 	 */
 	record Request(Phase phase, int owner, List<Held> held) {
 

@@ -19,9 +19,9 @@ import io.github.distributedlock.protocol.Tickets.Phase;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Which steps are possible for fair requests, and unfair ones beside them, if a command
- * and its answer are one step. Who polls in a JVM asks for itself; the answer, or a
- * message, may tell another one.
+ * The possible steps of fair requests, and of unfair ones beside them, where a command
+ * and the answer to it are one step. The request that polls in a JVM asks for itself; the
+ * answer, or a message, may wake another one.
  *
  * @param jvms the JVM of each request
  * @param unfair the requests that are not fair, at most one in each JVM
@@ -29,7 +29,7 @@ import org.jspecify.annotations.Nullable;
  * @param brief whether requests come more than a second apart, and each ends within one;
  * those that end in vain are made again
  * @param mostFaults how much can go wrong in a run
- * @param faults what can
+ * @param faults the kinds of faults
  * @param broken the rule that is broken, of JVMs or of the server, if any
  */
 record FairProtocol(List<Integer> jvms, Set<Integer> unfair, boolean hears, boolean brief, int mostFaults,
@@ -43,7 +43,7 @@ record FairProtocol(List<Integer> jvms, Set<Integer> unfair, boolean hears, bool
 	enum Rule {
 
 		/**
-		 * A request registers its ticket before it queues up in its JVM.
+		 * A request registers its ticket before joining the queue of the JVM.
 		 */
 		REGISTERS_FIRST,
 
@@ -288,7 +288,7 @@ record FairProtocol(List<Integer> jvms, Set<Integer> unfair, boolean hears, bool
 	}
 
 	/**
-	 * Whether it has to ask of its own accord.
+	 * Returns whether a request has to ask without a wake-up.
 	 */
 	private boolean polls(Tickets state, int request) {
 		if (state.phase(request) != Phase.WAITING || isUnfair(request)) {

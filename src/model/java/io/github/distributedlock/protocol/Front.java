@@ -5,15 +5,16 @@ import java.util.Set;
 /**
  * The request in front of a queue in a JVM, one after another.
  *
- * @param phase how far it is
- * @param request its number
- * @param requestsLeft how many follow
- * @param left for how long it may still believe in its registration, or in its hold
- * @param timer how long it rests, if everything is in time
- * @param heard whether the grant of its registration has come before the answer to it
- * @param wakes whether it asks at once
- * @param unanswered whether a registration of it may still be carried out
- * @param tokens the tokens that may own the key beside its own
+ * @param phase how far the request is
+ * @param request the number of the request
+ * @param requestsLeft how many requests follow
+ * @param left for how long the request may still believe in its registration, or in its
+ * hold
+ * @param timer how long the request rests, if everything is in time
+ * @param heard whether the grant of the registration has come before the answer to it
+ * @param wakes whether the request asks at once
+ * @param unanswered whether a registration of the request may still be carried out
+ * @param tokens the further tokens that may own the key
  */
 record Front(Phase phase, int request, int requestsLeft, int left, int timer, boolean heard, boolean wakes,
 		boolean unanswered, Tokens tokens) {

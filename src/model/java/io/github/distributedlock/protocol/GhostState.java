@@ -4,18 +4,17 @@ import java.util.ArrayList;
 import java.util.List;
 
 /**
- * What an observer remembers of a run, to judge it. No step depends on it.
+ * The memory of an observer who judges a run. No step depends on this memory.
  *
- * @param bypasses how often another JVM was granted the lock since the first JVM waits
- * for it, -1 if it does not
- * @param handOvers how often the key was handed on in its JVM since it was granted
- * @param reservations which steps have reserved the key for JVMs that were dead
+ * @param bypasses how often another JVM was granted the lock since the first JVM waits,
+ * -1 if the first JVM does not wait
+ * @param handOvers how often the key was handed on in its JVM since the grant
+ * @param reservations the steps that have reserved the key for JVMs that were dead
  * @param tokens how many fencing tokens were granted
  * @param granted the newest fencing token
  * @param used the newest fencing token with which somebody began to work
- * @param grantedInOrder whether each token that was granted was greater than all before
- * it
- * @param usedInOrder whether each token that was used was
+ * @param grantedInOrder whether each granted token was greater than all before
+ * @param usedInOrder whether each used token was greater than all used before
  */
 record GhostState(int bypasses, int handOvers, List<Reservation> reservations, int tokens, int granted, int used,
 		boolean grantedInOrder, boolean usedInOrder) {

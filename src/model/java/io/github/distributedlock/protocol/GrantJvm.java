@@ -9,9 +9,9 @@ import io.github.distributedlock.protocol.Grants.Registration;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What a JVM does: what it sends, and what it makes of answers and messages.
+ * The steps of a JVM: the commands that it sends, and what answers and messages change.
  *
- * @param setup what is explored
+ * @param setup the setup that is explored
  */
 record GrantJvm(GrantSetup setup) {
 

@@ -105,7 +105,7 @@ class GrantModelTests {
 	}
 
 	/**
-	 * Whose JVM stands still costs as much: nobody has seen that it does.
+	 * A JVM that stands still costs as much as a dead one: nobody has noticed yet.
 	 */
 	@ParameterizedTest
 	@ValueSource(booleans = { false, true })

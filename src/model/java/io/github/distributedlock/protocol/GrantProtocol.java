@@ -17,13 +17,14 @@ import io.github.distributedlock.protocol.Grants.Registration;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Which steps are possible if a release makes the next waiter the owner, and tells it
- * with a message: that one has the lock without asking again. Its deadline counts from
- * when it sent the registration that was granted, and the server keeps the key at least
- * as long, since the grant came later. So clocks need not agree, only run alike.
+ * The possible steps where a release makes the next waiter the owner, and sends a
+ * message: the waiter then has the lock without asking again. The waiter's deadline
+ * counts from the moment at which the granted registration was sent, and the server keeps
+ * the key at least as long, because the grant came later. So clocks need not agree, only
+ * run alike.
  * <p>
- * A release takes one step, and so do its answer and that of a withdrawal; registrations,
- * their answers and messages are under way for as long as they like.
+ * A release and the answer to it take one step, and so does the answer to a withdrawal;
+ * registrations, their answers and messages are under way for as long as they like.
  */
 final class GrantProtocol implements Model<Grants> {
 

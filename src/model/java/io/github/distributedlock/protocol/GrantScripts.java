@@ -30,10 +30,11 @@ final class GrantScripts {
 	private final Set<KeyRule> broken = EnumSet.noneOf(KeyRule.class);
 
 	/**
-	 * @param setup what is explored
-	 * @param fault what goes wrong as it gives the key to a waiter: it has no memory left
-	 * for a grant; or has not heard of the waiter for a while, so that it reserves the
-	 * key; or does not count the waiter's subscription, which is at another server
+	 * @param setup the setup that is explored
+	 * @param fault what goes wrong when the server gives the key to a waiter: no memory
+	 * is left for a grant; or the waiter was silent for a while, so that the key is
+	 * reserved; or the waiter's subscription is not counted, because it is at another
+	 * server
 	 */
 	GrantScripts(GrantSetup setup, @Nullable Fault fault) {
 		this.setup = setup;

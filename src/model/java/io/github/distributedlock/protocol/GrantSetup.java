@@ -7,21 +7,21 @@ import java.util.stream.IntStream;
 import io.github.distributedlock.backend.Waiter;
 
 /**
- * What is explored of the {@link GrantProtocol}.
+ * A setup of the {@link GrantProtocol}.
  *
  * @param requests how many requests each front has, one after another
  * @param jvms the JVM of each front
  * @param fair the fronts whose requests are fair, each with a ticket
  * @param reserving the fronts whose scripts know of no grants
  * @param fenced the fronts whose second request may not be granted
- * @param timely whether time passes only while nobody has anything to do; otherwise
- * everything may take as long as it likes
+ * @param timely whether time passes only while nobody has anything to do; otherwise each
+ * step may take as long as it likes
  * @param lease the lease of each hold
- * @param grant the lease of a grant, until it is renewed
+ * @param grant the lease of a grant before its renewal
  * @param holding for how long a lock is held, if everything is in time
  * @param margin by how much a holder's deadline is earlier
  * @param mostFaults how much can go wrong in a run
- * @param faults what can
+ * @param faults the kinds of faults
  * @param broken the rules that are broken: of JVMs, and of the server
  */
 record GrantSetup(List<Integer> requests, List<Integer> jvms, Set<Integer> fair, Set<Integer> reserving,
@@ -130,8 +130,8 @@ record GrantSetup(List<Integer> requests, List<Integer> jvms, Set<Integer> fair,
 	}
 
 	/**
-	 * Whether a lease is to be renewed of which so much is left: a grant after a third of
-	 * it, and a full lease when no more is left of that.
+	 * Returns whether a lease with so much left is to be renewed: a grant after a third
+	 * of its time, and a full lease when no more than that is left.
 	 */
 	boolean isRenewalDue(int left) {
 		int planned = holds(GrantRule.RENEWED_AS_GRANTED) ? this.grant : this.lease;
@@ -139,7 +139,7 @@ record GrantSetup(List<Integer> requests, List<Integer> jvms, Set<Integer> fair,
 	}
 
 	/**
-	 * What waits for an owner: its ticket, or its front.
+	 * Returns the waiter of an owner: the ticket, or the front.
 	 */
 	Waiter waiterOf(Owner owner) {
 		String instance = Owner.instance(owner.jvm());

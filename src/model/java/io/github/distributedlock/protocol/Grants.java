@@ -37,11 +37,11 @@ record Grants(ModelKey key, List<Front> fronts, Set<Packet> packets, int bypasse
 	private static final int SUPERSEDED = 1;
 
 	/**
-	 * A registration that was sent. Instead of its number, whether it is the last one
-	 * that its request has sent: no other is ever accepted.
+	 * A registration that was sent. In place of a number, a registration says whether its
+	 * request has sent no later one: no other is ever accepted.
 	 *
 	 * @param owner the token that is to own the key
-	 * @param last whether it was sent last
+	 * @param last whether this registration was sent last
 	 */
 	record Registration(Owner owner, boolean last) {
 
@@ -77,9 +77,9 @@ record Grants(ModelKey key, List<Front> fronts, Set<Packet> packets, int bypasse
 		/**
 		 * A registration or poll.
 		 *
-		 * @param registration what it registers
-		 * @param named the tokens that it may take the key over from
-		 * @param from the owner that gives the key back with it, if any
+		 * @param registration the registration that is sent
+		 * @param named the tokens that the command may take the key over from
+		 * @param from the owner that gives the key back with this command, if any
 		 */
 		record Register(Registration registration, Set<Owner> named, @Nullable Owner from) implements Packet {
 

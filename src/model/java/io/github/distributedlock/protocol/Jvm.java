@@ -9,11 +9,11 @@ import io.github.distributedlock.protocol.Request.Phase;
 import org.jspecify.annotations.Nullable;
 
 /**
- * One JVM: its threads, and their local queue for the lock, if there is one. The steps
- * are those of {@code LocalQueue}.
+ * A JVM: the threads, and their local queue for the lock, if there is one. The steps are
+ * those of {@code LocalQueue}.
  *
- * @param alive whether it has not crashed
- * @param threads the requests of its threads
+ * @param alive whether the JVM has not crashed
+ * @param threads the requests of the threads
  * @param queue the local queue, there only while somebody has the turn
  */
 record Jvm(boolean alive, List<Request> threads, @Nullable Queue queue) {
@@ -93,7 +93,8 @@ record Jvm(boolean alive, List<Request> threads, @Nullable Queue queue) {
 	}
 
 	/**
-	 * Whether it does something about the lock by itself.
+	 * Returns whether a thread of the JVM will do something about the lock without being
+	 * woken.
 	 */
 	boolean isBusy() {
 		Request current = current();

@@ -18,15 +18,15 @@ import io.github.distributedlock.backend.ReleaseNotification;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Which steps are possible if a released key stays with its JVM, whose next request takes
- * it without a command, until another JVM asks. Each command and its answer is one step,
- * and so is a grant. A recall is under way for as long as it likes.
+ * The possible steps where a released key stays with its JVM, whose next request takes
+ * the key without a command, until another JVM asks. Each command and the answer to it
+ * are one step, and so is a grant. A recall is under way for as long as it likes.
  *
  * @param requests how many requests each JVM has
- * @param timely whether time passes only when nothing else happens by itself
+ * @param timely whether time passes only when no other step is due
  * @param earlier the JVM of a version that neither keeps nor recalls, -1 if there is none
  * @param mostFaults how many things go wrong at most
- * @param faults what may go wrong
+ * @param faults the kinds of faults
  * @param broken the rule that is broken, if any
  */
 record KeptProtocol(List<Integer> requests, boolean timely, int earlier, int mostFaults, Set<Fault> faults,

@@ -3,9 +3,9 @@ package io.github.distributedlock.protocol;
 import java.util.List;
 
 /**
- * What is explored. Its name says with which setup.
+ * A model that is explored. The name says with which setup.
  *
- * @param <S> what the states are
+ * @param <S> the type of the states
  */
 interface Model<S> {
 

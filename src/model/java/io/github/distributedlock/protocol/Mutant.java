@@ -36,8 +36,8 @@ enum Mutant {
 	NO_SECOND_RELEASE,
 
 	/**
-	 * Who was granted the lock unheard, and asks again, takes its own value for somebody
-	 * else's.
+	 * A request that was granted the lock without hearing of the grant, and asks again,
+	 * takes its own value for somebody else's.
 	 */
 	OWN_VALUE_NOT_RECOGNISED,
 
@@ -140,7 +140,7 @@ enum Mutant {
 	NO_YIELDING,
 
 	/**
-	 * Who yields does not register as a waiter with it.
+	 * A request that yields the key does not register as a waiter in the same step.
 	 */
 	YIELDS_WITHOUT_REGISTERING,
 
@@ -155,13 +155,13 @@ enum Mutant {
 	LEFT_KEY_FORGOTTEN,
 
 	/**
-	 * Who leaves a key to the next one cleans up after what it sent unheard, though the
-	 * key is kept under its token.
+	 * A request that leaves a key to the next one cleans up after commands that were not
+	 * answered, though the key is kept under the same token.
 	 */
 	CLEAN_UP_WHILE_HANDED_ON,
 
 	/**
-	 * Who takes a key that was left to it does not care for the deadline.
+	 * A request that takes a key which was left to it ignores the deadline.
 	 */
 	LOSS_BETWEEN_HOLDS_UNNOTICED,
 

@@ -16,7 +16,7 @@ record Owner(int jvm, int thread, int request) {
 	}
 
 	/**
-	 * What the server knows of it.
+	 * Returns the owner token, which is all that the server knows of the owner.
 	 */
 	String token() {
 		return instance(this.jvm) + ":" + this.thread + "#" + this.request;

@@ -89,11 +89,11 @@ record Places(List<Waiter> waiters, List<Client> clients, int bypasses) {
 	}
 
 	/**
-	 * What a JVM does.
+	 * The state of a JVM.
 	 *
-	 * @param phase how far it is
-	 * @param number the last place that it saw, or the JVM that it saw to wait
-	 * @param requests how many times it asks for the lock still
+	 * @param phase how far the JVM is
+	 * @param number the last place, or the waiting JVM, that was seen
+	 * @param requests how many requests for the lock are left
 	 */
 	record Client(Phase phase, int number, int requests) {
 	}

@@ -8,9 +8,9 @@ import io.github.distributedlock.protocol.StepProgress.Line;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What the server does with each command of a step that has no script, and which command
- * follows. {@code CompareAndSet} is one command: a transaction that is watched, too,
- * replaces the value at one moment and only if it is still what it was.
+ * The server's part of a step that has no script: the effect of each command, and the
+ * command that follows. {@code CompareAndSet} is one command: also a transaction that is
+ * watched replaces the value at one moment, and only if the value is unchanged.
  */
 record PlainCommands(Setup setup) {
 
@@ -24,7 +24,7 @@ record PlainCommands(Setup setup) {
 	}
 
 	/**
-	 * What the one who takes a step does when it ends.
+	 * The change of the sender's state when its step ends.
 	 */
 	interface Ending {
 
@@ -107,8 +107,8 @@ record PlainCommands(Setup setup) {
 	}
 
 	/**
-	 * Whether {@code CompareAndSet} changes the lock. Once compared, it does so if there
-	 * is one: {@code SET XX}, {@code PEXPIRE}, {@code DEL}.
+	 * Returns whether {@code CompareAndSet} changes the lock. After the comparison, any
+	 * value of the key is changed: {@code SET XX}, {@code PEXPIRE}, {@code DEL}.
 	 */
 	private static boolean changes(State state, StepProgress at) {
 		return at.compared() ? state.server().value() != null : isAsExpected(state, at);
@@ -252,8 +252,9 @@ record PlainCommands(Setup setup) {
 	}
 
 	/**
-	 * The key is reserved for one that does not take it. With best effort it stays so:
-	 * one that does take it after all must not meet one that looked before.
+	 * The key is reserved for a waiter that does not take it. With best effort the
+	 * reservation stays: a waiter that takes the key after all must not meet one that has
+	 * looked before.
 	 */
 	private StepProgress unwanted(StepProgress at) {
 		boolean stays = this.setup.bestEffort() && !this.setup.has(Mutant.RESERVATION_CHANGED_BY_WHO_MADE_IT);
@@ -265,7 +266,7 @@ record PlainCommands(Setup setup) {
 	}
 
 	/**
-	 * Whether the key holds what it is believed to.
+	 * Returns whether the key has the value that the sender believes to be there.
 	 */
 	private static boolean holds(State state, @Nullable Value value) {
 		return (value instanceof Value.Owned owned) ? state.server().isOwnedBy(owned.owner())

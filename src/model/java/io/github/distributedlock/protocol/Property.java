@@ -8,14 +8,14 @@ package io.github.distributedlock.protocol;
 interface Property<S> {
 
 	/**
-	 * Whether it holds in a state.
-	 * @param quiet whether nothing happens by itself there before time has passed
+	 * Returns whether the property holds in a state.
+	 * @param quiet whether no step is due in that state before time has passed
 	 */
 	boolean isKept(S state, boolean quiet);
 
 	/**
-	 * Whether it is another one, not seen in one state: that all can come to an end
-	 * whatever has happened, if nothing more goes wrong.
+	 * Returns whether this property does not show in one state: all requests can come to
+	 * an end whatever has happened, if nothing more goes wrong.
 	 */
 	default boolean isRecovery() {
 		return false;

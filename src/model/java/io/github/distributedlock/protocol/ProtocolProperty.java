@@ -39,11 +39,10 @@ enum ProtocolProperty implements Property<State> {
 	},
 
 	/**
-	 * Nobody waits for time to pass. Not for runs in which the one who was to send the
-	 * wake-up dies or loses its lease, the wake-up itself is lost, or a late or refused
-	 * command leaves a registration that nobody knows of, or undoes one, or, without Lua,
-	 * the one who was to send it has no answer to a command before: these wait for the
-	 * poll.
+	 * Nobody waits for time to pass. Not for runs in which the sender of the wake-up dies
+	 * or loses its lease, the wake-up is lost, or a late or refused command leaves a
+	 * registration that nobody knows of, or undoes one, or, without Lua, an earlier
+	 * command of the sender was not answered: in these runs requests wait for the poll.
 	 */
 	NO_LOST_WAKE_UP {
 
@@ -95,9 +94,10 @@ enum ProtocolProperty implements Property<State> {
 	},
 
 	/**
-	 * No step reserves the key twice for a JVM that is dead. So it happens at most as
-	 * often as there were steps that saw it wait before its registration was ended by the
-	 * first of them. Not for runs in which another fault leaves its registration.
+	 * No step reserves the key twice for a JVM that is dead. So a dead JVM gets at most
+	 * as many reservations as there were steps that saw it wait before the first of them
+	 * ended its registration. Not for runs in which another fault leaves the
+	 * registration.
 	 */
 	THE_DEAD_ARE_FORGOTTEN {
 

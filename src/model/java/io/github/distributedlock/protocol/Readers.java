@@ -12,17 +12,17 @@ import io.github.distributedlock.backend.Waiter;
  * Readers, writers and holders of permits of one lock at one moment. A request is named
  * by the number of its thread.
  *
- * @param threads what each thread does
- * @param local those that wait or write, in the order in which they queued up in their
- * JVMs
- * @param key what the server knows of the key
- * @param messages whose wake-ups are under way
- * @param late the commands under way that were given up for unanswered
+ * @param threads the state of each thread
+ * @param local the threads that wait or write, in the order in which they joined the
+ * queues of their JVMs
+ * @param key the key, as the server has it
+ * @param messages the waiters whose wake-ups are under way
+ * @param late the commands under way that were given up as unanswered
  * @param cleanUps the owners for whom a release is to be repeated
  * @param dead the JVMs that have crashed
  * @param faultsLeft how much more may go wrong
- * @param bypasses how often others, with whom it cannot share it, were granted the lock
- * since the first thread waits for it, -1 if it does not
+ * @param bypasses how often others that cannot share the lock with the first thread were
+ * granted the lock since that thread waits, -1 if it does not wait
  */
 record Readers(List<Client> threads, List<Integer> local, ModelKey key, List<Waiter> messages, List<Late> late,
 		List<Owner> cleanUps, List<Integer> dead, int faultsLeft, int bypasses) implements Situation {
@@ -54,12 +54,12 @@ record Readers(List<Client> threads, List<Integer> local, ModelKey key, List<Wai
 	}
 
 	/**
-	 * What a thread does.
+	 * The state of a thread.
 	 *
-	 * @param phase how far its request is
+	 * @param phase how far the request of the thread is
 	 * @param round the number of the request
-	 * @param most how many may have the lock with it: 1 if it writes, 0 for any number if
-	 * it reads, else its permits
+	 * @param most how many may have the lock together with this request: 1 for a writer,
+	 * 0 for any number with a reader, else the permits
 	 */
 	record Client(Phase phase, int round, int most) {
 	}
@@ -183,8 +183,8 @@ record Readers(List<Client> threads, List<Integer> local, ModelKey key, List<Wai
 	}
 
 	/**
-	 * Whether a thread that holds the lock has it as it believes: alone, if its turn
-	 * lasts and it has not gone on as a reader.
+	 * Returns whether a thread that holds the lock has it in the way that it believes:
+	 * alone, as long as its turn lasts and it has not gone on as a reader.
 	 */
 	private boolean isOwner(int thread) {
 		int round = this.threads.get(thread).round();
@@ -196,8 +196,8 @@ record Readers(List<Client> threads, List<Integer> local, ModelKey key, List<Wai
 	}
 
 	/**
-	 * Whether the first thread has waited no longer than if each other one with which it
-	 * cannot share the lock was granted it once.
+	 * Returns whether the lock was granted at most once to each other thread that cannot
+	 * share it with the first thread, since that one waits.
 	 */
 	@Override
 	public boolean isInOrder() {

@@ -8,8 +8,8 @@ import io.github.distributedlock.protocol.Renewals.Renewal;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Which steps are possible while a lock is held whose watchdog renews it, and whose user
- * extends it: {@code PlainSteps}. Everything may take as long as it likes, and any
+ * The possible steps while a lock is held whose watchdog renews the lease, and whose user
+ * extends it: {@code PlainSteps}. Each command may take as long as it likes, and any
  * renewal may stay unanswered.
  *
  * @param broken the rule that is broken, if any
@@ -27,7 +27,7 @@ record RenewalProtocol(@Nullable Rule broken) {
 	private static final int EXTENSION = 5;
 
 	/**
-	 * What keeps a renewal from making a lease shorter than its holder believes.
+	 * The rules that keep a renewal from making a lease shorter than its holder believes.
 	 */
 	enum Rule {
 

@@ -5,8 +5,8 @@ import java.util.List;
 /**
  * A lease that is renewed without Lua, at one moment. The times are in ticks.
  *
- * @param left its time to live on the server, 0 if it is over
- * @param believed what the holder believes is left of it
+ * @param left the time to live on the server, 0 if the lease is over
+ * @param believed the rest of the lease in the holder's belief
  * @param underWay the renewals whose next command is yet to be carried out, or answered
  * @param unanswered the leases of changes that were not answered, and may be carried out
  * at any later time, even more than once

@@ -1,13 +1,14 @@
 package io.github.distributedlock.protocol;
 
 /**
- * Where a thread is with the request that it makes, or makes next.
+ * The progress of a thread with the request that it makes, or makes next.
  *
  * @param number the number of the request
- * @param phase how far it is
+ * @param phase how far the request is
  * @param refused whether the store has said once that the lock is busy
  * @param unsettled whether a command was never answered, and may have been carried out
- * @param handedOn how often the key was handed on in the slice in which this got it
+ * @param handedOn how often the key was handed on in the slice in which this request got
+ * the key
  * @param token the fencing token of the last grant, 0 for none
  */
 record Request(int number, Phase phase, boolean refused, boolean unsettled, int handedOn, int token) {
@@ -40,7 +41,7 @@ record Request(int number, Phase phase, boolean refused, boolean unsettled, int 
 		GRANTED,
 
 		/**
-		 * As {@link #GRANTED}, but its deadline has passed.
+		 * As {@link #GRANTED}, but the deadline has passed.
 		 */
 		GRANTED_TOO_LATE,
 
@@ -65,7 +66,7 @@ record Request(int number, Phase phase, boolean refused, boolean unsettled, int 
 		HOLDING,
 
 		/**
-		 * Its deadline has passed; it knows, and its method goes on.
+		 * The deadline has passed; the request knows that, and the method goes on.
 		 */
 		LOST,
 
@@ -123,7 +124,7 @@ record Request(int number, Phase phase, boolean refused, boolean unsettled, int 
 	}
 
 	/**
-	 * Whether it has become a hold, and keeps its turn.
+	 * Returns whether the request has become a hold, and keeps the turn.
 	 */
 	boolean isHold() {
 		return this.phase == Phase.HOLDING || this.phase == Phase.RELEASING;

@@ -7,8 +7,8 @@ import io.github.distributedlock.protocol.PlainCommands.Ending;
 import io.github.distributedlock.protocol.Request.Phase;
 
 /**
- * What a thread does about its request: {@code KeyAcquisition}, {@code Hold} and
- * {@code Releaser}.
+ * The steps of a thread for its request: {@code KeyAcquisition}, {@code Hold} and {@code
+ * Releaser}.
  */
 record RequestTransitions(Setup setup, Scripts scripts, PlainCommands plain) {
 

@@ -18,9 +18,9 @@ import io.github.distributedlock.backend.Waiter;
 import io.github.distributedlock.protocol.Command.Kind;
 
 /**
- * What the server does with a command, in one step: that of {@link ModelKey}. The
- * server's memory is that of the mode without Lua, too, and so it is read and written
- * each time.
+ * The effect of a command on the server, in one step: that of {@link ModelKey}. The
+ * server's memory is also that of the mode without Lua, and so is read and written each
+ * time.
  */
 final class Scripts {
 

@@ -9,11 +9,11 @@ import org.jspecify.annotations.Nullable;
 /**
  * The server's memory of one lock.
  *
- * @param value what stands in {@code lock:{k}}, {@code null} if it is free
- * @param waiters what stands in {@code lock-waiters:{k}}, oldest first
- * @param lastToken what stands in {@code lock-fence:{k}}
- * @param clock its time, which stands still unless it has to advance: that is the worst
- * for fencing tokens
+ * @param value the content of {@code lock:{k}}, {@code null} if the lock is free
+ * @param waiters the content of {@code lock-waiters:{k}}, oldest first
+ * @param lastToken the content of {@code lock-fence:{k}}
+ * @param clock the server's time, which stands still unless it has to advance: that is
+ * the worst for fencing tokens
  */
 record Server(@Nullable Value value, List<Waiter> waiters, int lastToken, int clock) {
 

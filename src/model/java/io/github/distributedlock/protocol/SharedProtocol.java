@@ -20,18 +20,19 @@ import io.github.distributedlock.protocol.Readers.Phase;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Which steps are possible for readers, writers and those that share permits, if a
- * command and its answer are one step. The turn of a writer ends with its hold, also if
- * it goes on as a reader; that of the others ends as soon as they have the lock. Writers
- * of one JVM pass the key on as after a slice.
+ * The possible steps of readers, writers and threads that share permits, where a command
+ * and the answer to it are one step. The turn of a writer ends with the hold, also if the
+ * writer goes on as a reader; the turn of all others ends as soon as they have the lock.
+ * Writers of one JVM pass the key on as after a slice.
  *
  * @param jvms the JVM of each thread
- * @param kinds what each thread does with the lock
- * @param permits how many may have it with each thread that has permits
+ * @param kinds the kind of request of each thread
+ * @param permits how many may have the lock together with each thread that has permits
  * @param rounds how many times each thread asks for the lock
- * @param forEver a reader that never gives it back, so that writers give up, -1 if all do
+ * @param forEver a reader that never gives the lock back, so that writers give up, -1 if
+ * all do
  * @param mostFaults how much can go wrong in a run
- * @param faults what can
+ * @param faults the kinds of faults
  * @param broken the rule that is broken, of JVMs or of the server, if any
  */
 record SharedProtocol(List<Integer> jvms, List<Kind> kinds, List<Integer> permits, List<Integer> rounds, int forEver,

@@ -69,8 +69,8 @@ record SilenceProtocol(int waiters, @Nullable Enum<?> broken) implements Model<S
 		NEW_QUEUES_END,
 
 		/**
-		 * Who registers or polls gives the queue its time to live again, unless the last
-		 * place in it was made in the same second.
+		 * A registration or poll renews the time to live of the queue, unless the last
+		 * place in the queue was made in the same second.
 		 */
 		RENEWED_EACH_SECOND,
 

@@ -21,10 +21,10 @@ record Silences(ModelKey key, List<Client> waiters, int left, int second, boolea
 	static final int FOR_EVER = -1;
 
 	/**
-	 * What a waiter does.
+	 * The state of a waiter.
 	 *
-	 * @param phase how far it is
-	 * @param poll when it polls
+	 * @param phase how far the waiter is
+	 * @param poll the time of the next poll
 	 */
 	record Client(Phase phase, int poll) {
 	}

@@ -12,12 +12,12 @@ interface Situation {
 	boolean isSafe();
 
 	/**
-	 * Whether nobody has got ahead of whom it must not, or too often.
+	 * Returns whether nobody has overtaken others against the rules, or too often.
 	 */
 	boolean isInOrder();
 
 	/**
-	 * Whether somebody waits though nobody holds the lock for whom it has to.
+	 * Returns whether somebody waits though no holder of the lock is in the way.
 	 */
 	boolean hasIdleWaiter();
 

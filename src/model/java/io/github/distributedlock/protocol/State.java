@@ -39,8 +39,8 @@ record State(Server server, List<Jvm> jvms, List<Integer> messages, List<Command
 	}
 
 	/**
-	 * Whether the owner's request is under way, or the key handed on under its token, in
-	 * a JVM that is alive.
+	 * Returns whether the owner's request is under way in a living JVM, or the key was
+	 * handed on there under the owner's token.
 	 */
 	boolean isUnderWay(Owner owner) {
 		Request request = request(owner);
@@ -48,7 +48,7 @@ record State(Server server, List<Jvm> jvms, List<Integer> messages, List<Command
 	}
 
 	/**
-	 * Whether a JVM believes that the key is its own under this token.
+	 * Returns whether a JVM believes that the key belongs to this token.
 	 */
 	boolean isOwner(Owner owner) {
 		OwnedKey ownedKey = jvm(owner.jvm()).ownedKey();

@@ -200,7 +200,8 @@ record StepProgress(Command step, Line next, boolean again, boolean compared, @N
 	}
 
 	/**
-	 * Whether its next command may acquire the lock for this owner, unheard.
+	 * Returns whether the next command, which will not be answered, may acquire the lock
+	 * for this owner.
 	 */
 	boolean mayTakeTheLockFor(Owner owner) {
 		return this.unheard && owner().equals(owner)
@@ -208,7 +209,7 @@ record StepProgress(Command step, Line next, boolean again, boolean compared, @N
 	}
 
 	/**
-	 * Whether its next command is a {@code CompareAndSet} of the lock.
+	 * Returns whether the next command is a {@code CompareAndSet} of the lock.
 	 */
 	boolean comparesAndSets() {
 		return this.next == Line.RENEW || this.next == Line.TAKE || this.next == Line.REMOVE
@@ -216,14 +217,14 @@ record StepProgress(Command step, Line next, boolean again, boolean compared, @N
 	}
 
 	/**
-	 * Whether it changes the lock next, whatever that has become.
+	 * Returns whether the next command changes the lock, whatever the value is by now.
 	 */
 	boolean isAboutToChange() {
 		return this.compared && !this.unheard;
 	}
 
 	/**
-	 * Whether it counts as done even if its next command fails.
+	 * Returns whether the step counts as done even if the next command fails.
 	 */
 	boolean cannotFail() {
 		return (this.step.kind() == Command.Kind.RELEASE && this.done) || this.next == Line.PUBLISH;

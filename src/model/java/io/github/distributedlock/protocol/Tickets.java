@@ -7,18 +7,19 @@ import io.github.distributedlock.backend.Holder;
 import io.github.distributedlock.backend.ModelKey;
 
 /**
- * Fair requests, each with a ticket of its own, at one moment. A request, its thread and
- * its ticket are one number.
+ * Fair requests, each with a ticket of its own, at one moment. A request, the thread and
+ * the ticket are one number.
  *
- * @param requests how far each one is
- * @param local those that wait, or have, in the order in which they queued up in their
- * JVMs
- * @param key what the server knows of the key
- * @param messages whose wake-ups are under way
- * @param late whose registrations are under way, and were given up for unanswered
+ * @param requests how far each request is
+ * @param local the requests that wait or hold, in the order in which they joined the
+ * queues of their JVMs
+ * @param key the key, as the server has it
+ * @param messages the requests whose wake-ups are under way
+ * @param late the requests whose registrations are under way, and were given up as
+ * unanswered
  * @param dead the JVMs that have crashed
  * @param faultsLeft how much more may go wrong
- * @param isInOrder whether nobody has got ahead of one that came before
+ * @param isInOrder whether no request has overtaken an earlier one
  */
 record Tickets(List<Phase> requests, List<Integer> local, ModelKey key, List<Integer> messages, List<Integer> late,
 		List<Integer> dead, int faultsLeft, boolean isInOrder) implements Situation {

@@ -9,12 +9,12 @@ import org.jspecify.annotations.Nullable;
 import static org.assertj.core.api.Assertions.assertThat;
 
 /**
- * What came of exploring a model.
+ * The result of exploring a model.
  *
- * @param model what was explored
+ * @param model the model that was explored
  * @param states how many states were visited
- * @param broken the property that does not hold, {@code null} if all are
- * @param way the steps to where it is not
+ * @param broken the property that does not hold, {@code null} if all hold
+ * @param way the steps to the state that breaks the property
  */
 record Verdict(Model<?> model, int states, @Nullable Property<?> broken, List<? extends Transition<?>> way) {
 
