@@ -53,7 +53,7 @@ class ArchitectureTests {
 	private static final String INTERNAL = "internal";
 
 	/**
-	 * What a package may use besides itself, by the names that follow the root's; the
+	 * The packages that a package may use, by the names that follow the root's; the
 	 * root's own is empty. A backend is any {@code backend.*}.
 	 */
 	private static final Map<String, Set<String>> MAY_USE = Map.ofEntries( //
@@ -317,7 +317,7 @@ class ArchitectureTests {
 	}
 
 	/**
-	 * Whether a package says by its name that nothing in it is API.
+	 * Returns whether a package's name says that nothing in the package is API.
 	 */
 	private static boolean isRoom(String packageName) {
 		return Set.of(packageName.split("[.]")).contains(INTERNAL);

@@ -25,8 +25,8 @@ import static org.assertj.core.api.Assertions.assertThat;
 class LinkageTests {
 
 	/**
-	 * What stands in for a type that only the newer line has, and is loaded only where it
-	 * is there.
+	 * Types that stand in for types of the newer line only, and are loaded only where
+	 * those are there.
 	 */
 	private static final Set<String> OF_THE_NEWER_LINE = Set.of("LeasedLock", "RenewableDistributedLockRegistry");
 

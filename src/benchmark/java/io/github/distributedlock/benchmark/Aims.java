@@ -6,7 +6,7 @@ import java.util.OptionalDouble;
 import java.util.function.ToDoubleFunction;
 
 /**
- * What this library set out to reach, and whether it does.
+ * The aims of this library, and whether they are reached.
  */
 final class Aims {
 

@@ -27,7 +27,7 @@ import org.springframework.context.annotation.AnnotationConfigApplicationContext
 import org.springframework.core.env.StandardEnvironment;
 
 /**
- * What an annotated method costs over one that is merely proxied, and what it costs to be
+ * The cost of an annotated method over one that is merely proxied, and the cost of being
  * observable, without a store.
  */
 @State(Scope.Benchmark)

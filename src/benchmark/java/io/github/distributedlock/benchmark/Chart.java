@@ -137,7 +137,7 @@ final class Chart {
 		this.svg.text(BAR_LEFT - 10, top + 15, "end", 13, color.ours(), contestant);
 		this.svg.bar(BAR_LEFT, top + 2, width, LEGEND_STEP - 8, color.code());
 		String words = Numbers.of(value);
-		// So that no line of the grid goes through it.
+		// The background keeps lines of the grid from crossing the words.
 		this.svg.bar(BAR_LEFT + width + 3, top + 2, 5 + 7.2 * words.length(), LEGEND_STEP - 8, "#ffffff");
 		this.svg.text(BAR_LEFT + width + 6, top + 15, "start", 12, color.ours(), words);
 	}

@@ -19,7 +19,7 @@ import org.springframework.integration.jdbc.lock.JdbcLockRegistry;
 import org.springframework.integration.redis.util.RedisLockRegistry.RedisLockType;
 
 /**
- * Who is measured, and with which settings. What is not said is as it comes.
+ * The contestants, with their settings. Settings that are not named have their defaults.
  */
 enum Contestant {
 

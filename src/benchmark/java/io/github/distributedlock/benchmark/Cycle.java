@@ -37,7 +37,7 @@ public class Cycle {
 		@Param("OURS")
 		public String contestant = "";
 
-		/** Whether all threads have one key, or each its own. */
+		/** One key for all threads, or one for each thread. */
 		@Param(ONE_KEY)
 		public String keys = "";
 

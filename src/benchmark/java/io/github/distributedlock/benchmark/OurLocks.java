@@ -53,8 +53,8 @@ final class OurLocks implements Locks {
 
 	static OurLocks overJdbc(HikariDataSource pool, Duration keepTime) {
 		JdbcLockSettings settings = JdbcLockSettings.defaults();
-		// As the starter makes it: a pool that may take longer is asked on another
-		// thread.
+		// The starter sets the same time-out: a pool that may take longer is asked on
+		// another thread.
 		pool.setConnectionTimeout(settings.commandTimeout().toMillis());
 		pool.setTransactionIsolation("TRANSACTION_READ_COMMITTED");
 		JdbcLockBackend backend = new JdbcLockBackend(pool, settings);

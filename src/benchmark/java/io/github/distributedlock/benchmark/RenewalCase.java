@@ -5,8 +5,8 @@ import java.util.ArrayList;
 import java.util.List;
 
 /**
- * What it costs to keep locks that are held, with a lease of 30 seconds that is renewed
- * every 10: in JVMs of those who renew, each on a server of its own.
+ * The cost of keeping locks that are held, with a lease of 30 seconds that is renewed
+ * every 10: in JVMs of the contestants that renew, each on a server of its own.
  */
 final class RenewalCase {
 

@@ -21,7 +21,7 @@ import org.springframework.jdbc.core.JdbcTemplate;
  */
 final class ShedLocks implements Locks {
 
-	/** As its documentation says. */
+	/** The table of ShedLock's documentation. */
 	static final String TABLE = "create table shedlock (name varchar(64) not null, lock_until timestamp(3) not null,"
 			+ " locked_at timestamp(3) not null, locked_by varchar(255) not null, primary key (name))";
 

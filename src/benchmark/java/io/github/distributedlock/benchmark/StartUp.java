@@ -75,7 +75,7 @@ public final class StartUp {
 	}
 
 	/**
-	 * The application; it says how long it took since its JVM was started.
+	 * An application that prints the time since the start of its JVM.
 	 */
 	@Configuration(proxyBeanMethods = false)
 	@EnableAutoConfiguration

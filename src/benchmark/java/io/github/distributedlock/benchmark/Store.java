@@ -15,7 +15,7 @@ interface Store extends AutoCloseable {
 	ServerLoad load();
 
 	/**
-	 * What it is, with its version.
+	 * Returns the name and the version of the store.
 	 */
 	String version();
 

@@ -124,11 +124,11 @@ final class WorkerJvm implements AutoCloseable {
 	}
 
 	/**
-	 * What the threads of a JVM did.
+	 * The work of the threads of a JVM.
 	 *
 	 * @param counts how many operations of each thread ended in time
 	 * @param waits how long each operation waited, late ones too
-	 * @param operations how long each took, with its wait
+	 * @param operations how long each operation took, the wait included
 	 */
 	record Ran(long[] counts, Durations waits, Durations operations) {
 

@@ -31,7 +31,8 @@ final class Branch implements AutoCloseable {
 	 */
 	static Branch start(String name, String store, Map<String, String> server, Path directory) {
 		Path history = directory.resolve(name);
-		// Also if somebody ends this early. A directory goes after what is in it.
+		// Deleted also if somebody ends this program early. A directory goes after the
+		// files in it.
 		history.toFile().deleteOnExit();
 		Map<String, String> properties = new HashMap<>(server);
 		properties.putAll(Map.of("spring.config.name", "flash-sale", "spring.application.name", name,

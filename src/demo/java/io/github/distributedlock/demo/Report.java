@@ -9,12 +9,12 @@ import io.github.distributedlock.tck.History.Hold;
 import io.github.distributedlock.tck.HistoryChecker;
 
 /**
- * What came of the sale, for people, and in its last line for machines.
+ * The result of the sale, for people, and in the last line for machines.
  *
  * @param unlocked the round without a lock
- * @param locked the round with one
+ * @param locked the round with a lock
  * @param killed the round in which a JVM was killed
- * @param takeover how its lock went to another, if it did
+ * @param takeover how the lock of that JVM went to another, if it did
  * @param holds when the lock was held in the last two rounds
  */
 record Report(Round unlocked, Round locked, Round killed, Optional<Takeover> takeover, List<Hold> holds) {

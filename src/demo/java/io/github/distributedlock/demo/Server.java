@@ -13,12 +13,12 @@ import org.springframework.data.redis.core.StringRedisTemplate;
 import org.springframework.jdbc.core.JdbcTemplate;
 
 /**
- * Where the locks are, and the stock.
+ * The server that has the locks, and the stock.
  *
- * @param name what it is
- * @param properties how a JVM finds it
- * @param stock the stock, for one who does not take part in the sale
- * @param process what ends it
+ * @param name the name of the server
+ * @param properties the properties by which a JVM finds the server
+ * @param stock the stock, for a program that does not take part in the sale
+ * @param process ends the server
  */
 record Server(String name, Map<String, String> properties, Stock stock,
 		AutoCloseable process) implements AutoCloseable {

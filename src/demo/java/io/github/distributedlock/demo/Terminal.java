@@ -4,7 +4,7 @@ import java.io.Console;
 import java.lang.reflect.Method;
 
 /**
- * What a program is started from, if a person has started it.
+ * The terminal that a program is started from, if a person has started the program.
  */
 public final class Terminal {
 
@@ -12,7 +12,7 @@ public final class Terminal {
 	}
 
 	/**
-	 * Whether somebody sees what is printed while it is printed.
+	 * Returns whether somebody reads the output while the program runs.
 	 */
 	public static boolean isThere() {
 		Console console = System.console();

@@ -28,8 +28,8 @@ public final class Ear implements ReleaseListener {
 	private final Duration patience;
 
 	/**
-	 * Whether the store notifies. Where it does not, nothing is asserted of
-	 * notifications, and nothing is waited for: what they tell is true before they come.
+	 * True if the store notifies. Otherwise nothing is asserted of notifications, and
+	 * nothing is waited for: what they tell is true before they come.
 	 */
 	private final boolean hears;
 

@@ -35,8 +35,8 @@ import static org.junit.jupiter.api.Assumptions.assumeTrue;
 public abstract class LockBackendContractTests extends PassingContractTests {
 
 	/**
-	 * Whether the store can tell that nobody listens for an instance.
-	 * @return {@code false} if it takes everybody for listening
+	 * Returns whether the store can tell that nobody listens for an instance.
+	 * @return {@code false} if the store takes each instance for one that listens
 	 */
 	protected boolean knowsWhoHears() {
 		return true;

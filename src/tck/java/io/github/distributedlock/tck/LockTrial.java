@@ -261,17 +261,18 @@ public final class LockTrial {
 	}
 
 	/**
-	 * What was found.
+	 * The result of a trial.
 	 *
 	 * @param holds all holds
 	 * @param overlaps holds that began within another one
 	 * @param regressions holds whose fencing token is not greater than an earlier one's
-	 * @param longestWait for how long a thread has waited for the lock at most, the
-	 * pauses of its own JVM included, and also if it did not get the lock before the end
+	 * @param longestWait the longest time for which a thread has waited for the lock, the
+	 * pauses of its own JVM included, also if the thread did not get the lock before the
+	 * end
 	 * @param kills how many JVMs were killed and replaced
 	 * @param pauses how many times a JVM stood still
-	 * @param failures what acquisitions and releases have thrown, and JVMs that ended by
-	 * themselves
+	 * @param failures exceptions of acquisitions and releases, and JVMs that ended
+	 * without being told
 	 */
 	public record Report(List<Hold> holds, List<Overlap> overlaps, List<Overlap> regressions, Duration longestWait,
 			int kills, int pauses, List<String> failures) {

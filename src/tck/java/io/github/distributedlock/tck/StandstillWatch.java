@@ -31,7 +31,8 @@ final class StandstillWatch {
 	private final LockBackend backend;
 
 	/**
-	 * What the engine does without where a store does not do it.
+	 * Methods that a store need not override, with the feature that the engine does
+	 * without then.
 	 */
 	private static final Map<String, LockFeature> OPTIONAL = Map.of("acquireOrRegister", LockFeature.PLACES, "withdraw",
 			LockFeature.PLACES, "keepsPlacesOf", LockFeature.PLACES, "forget", LockFeature.GRANTS, "grantsTo",

@@ -510,7 +510,8 @@ final class Placements {
 	}
 
 	/**
-	 * As an HTTP client has it that makes several requests under one lock.
+	 * An interface like that of an HTTP client that makes several requests under one
+	 * lock.
 	 */
 	public interface BesideDefault extends WithDefault {
 

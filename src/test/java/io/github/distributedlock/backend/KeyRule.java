@@ -12,7 +12,8 @@ public enum KeyRule {
 	CLAIMED_LEASE,
 
 	/**
-	 * Who takes the key has the full lease, whatever lease it claims for a grant.
+	 * A request that takes the key has the full lease, whatever lease it claims for a
+	 * grant.
 	 */
 	TAKEN_IN_FULL,
 
@@ -104,7 +105,7 @@ public enum KeyRule {
 	ONLY_OWNERS_END_KEPT_PLACES,
 
 	/**
-	 * Who gives up gives back the place that is kept for it.
+	 * A request that gives up gives back the place that is kept for it.
 	 */
 	WITHDRAWAL_ENDS_KEPT_PLACE,
 
@@ -181,7 +182,8 @@ public enum KeyRule {
 	TICKETS_STAY,
 
 	/**
-	 * Who finds the key free and may not take it reserves it for the oldest waiter.
+	 * A request that finds the key free and may not take it reserves the key for the
+	 * oldest waiter.
 	 */
 	RESERVED_ANEW,
 
@@ -191,7 +193,7 @@ public enum KeyRule {
 	RESERVED_ANEW_FOR_THE_UNFAIR,
 
 	/**
-	 * Who gives up passes on what is reserved for it.
+	 * A request that gives up passes on the reservation for it.
 	 */
 	PASSED_ON,
 
@@ -239,7 +241,8 @@ public enum KeyRule {
 	WOKEN_WITH_RESERVATION,
 
 	/**
-	 * Who was granted the lock unheard, and asks again, has it.
+	 * A request that was granted the lock without hearing of the grant, and asks again,
+	 * has the lock.
 	 */
 	OWNERS_ARE_RECOGNISED,
 
@@ -254,7 +257,7 @@ public enum KeyRule {
 	YIELDS_TO_OTHERS,
 
 	/**
-	 * Who yields registers as a waiter with it.
+	 * A request that yields registers as a waiter in the same step.
 	 */
 	REGISTERED_AFTER_YIELDING,
 
@@ -269,7 +272,7 @@ public enum KeyRule {
 	TOKENS_ARE_COUNTED,
 
 	/**
-	 * Who finds a key busy that may be kept asks its owner for it.
+	 * A request that finds a busy key which may be kept asks the owner for the key.
 	 */
 	BUSY_KEYS_ARE_RECALLED,
 

@@ -161,7 +161,7 @@ class JdkLocksTests extends EngineFixture {
 	}
 
 	/**
-	 * Else code in a lost lock would go on as if it had the lock.
+	 * Otherwise code in a lost lock would go on as if the lock were held.
 	 */
 	@Test
 	void lostLockIsNotReentered() {

@@ -14,8 +14,8 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatCode;
 
 /**
- * What one thread does to a request that another one sees to meanwhile: a thread that
- * wakes it stands still before it has got another for it.
+ * A thread wakes a request, and stands still before another thread is found for the
+ * request. Meanwhile a third thread works on the request.
  */
 class AsyncDriverAlarmTests {
 
@@ -74,8 +74,8 @@ class AsyncDriverAlarmTests {
 	}
 
 	/**
-	 * The thread that wakes it gets none for it, and notes that only when it has been
-	 * withdrawn.
+	 * The waking thread finds no thread for the request, and notes that only after the
+	 * request has been withdrawn.
 	 */
 	@Test
 	void endsOnceThoughThereIsNoThreadForIt() {
@@ -206,7 +206,7 @@ class AsyncDriverAlarmTests {
 
 		@Override
 		public void checkSupport() {
-			// As it is.
+			// Supports each request.
 		}
 
 		@Override

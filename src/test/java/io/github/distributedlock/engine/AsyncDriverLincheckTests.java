@@ -171,7 +171,7 @@ public class AsyncDriverLincheckTests {
 
 		@Override
 		public void checkSupport() {
-			// As it is.
+			// Supports each request.
 		}
 
 		@Override

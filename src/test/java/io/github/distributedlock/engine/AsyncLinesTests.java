@@ -36,7 +36,7 @@ class AsyncLinesTests extends EngineFixture {
 
 	/**
 	 * The turn comes after the request was asked whether it may ask the store (it may
-	 * not, since it has no turn), and before it goes on.
+	 * not, without a turn), and before the request goes on.
 	 */
 	@Test
 	void turnThatComesAsItBeginsDoesNotLetTheCallingThreadAsk() {

@@ -11,8 +11,8 @@ import org.junit.jupiter.api.Test;
 import static org.assertj.core.api.Assertions.assertThat;
 
 /**
- * What happens to a request without a thread after it has looked, and before it is
- * suspended: it sets its alarm just then.
+ * Events between the last look of a request without a thread and its suspension: the
+ * request sets its alarm just then.
  */
 class AsyncSuspensionTests extends EngineFixture {
 

@@ -24,11 +24,11 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 /**
  * A request that waits and gives up, while another JVM gives the key back, the message of
- * the grant comes or is lost, and the engine is closed, each at any of its steps. A step
- * is whatever asks the store or the clock.
+ * the grant comes or is lost, and the engine is closed, each at any step of the request.
+ * A step is each question to the store or the clock.
  * <p>
- * Then the key is held by the request that was served, or given back: it is not left to
- * run out if no caller has had it.
+ * At the end the key is held by the request that was served, or was given back: no key is
+ * left to run out if no caller has had it.
  */
 class CloseAtEveryStepTests {
 
@@ -83,7 +83,7 @@ class CloseAtEveryStepTests {
 
 		private int steps;
 
-		/** Whether the request is under way, so that its steps count. */
+		/** True while the request is under way, so that its steps count. */
 		private boolean requesting;
 
 		Run(int released, int heard, int closed, boolean workersAreLate) {

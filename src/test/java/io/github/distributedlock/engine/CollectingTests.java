@@ -28,8 +28,8 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.junit.jupiter.params.provider.Arguments.arguments;
 
 /**
- * Contract 5: while a request collects its keys, those that it has are renewed, and one
- * that is lost is acquired anew, with all that come after it.
+ * Contract 5: while a request collects its keys, those that it has are renewed, and a
+ * lost key is acquired anew, with all that come after it.
  */
 class CollectingTests extends EngineFixture {
 

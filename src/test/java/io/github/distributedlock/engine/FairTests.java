@@ -201,7 +201,7 @@ class FairTests extends EngineFixture {
 			this.time.advance(Duration.ofMillis(500));
 			untilWaiting(2);
 		}
-		// As if its lease had run out: the store does not hear from us.
+		// The store does not hear from us, as if the lease had run out.
 		this.store.leaveToExpire("k", held.owner(), Duration.ofMillis(1));
 		this.time.advance(Duration.ofSeconds(1));
 		assertThat(ours).succeedsWithin(PATIENCE);

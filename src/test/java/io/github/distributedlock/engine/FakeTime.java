@@ -218,8 +218,9 @@ public final class FakeTime extends StillTime {
 	}
 
 	/**
-	 * Looks twice: one whom another woke before it came to rest itself, after it had been
-	 * looked at, is seen to act by the second look, or has moved.
+	 * Looks twice. A thread may be woken by another one after the first look, before that
+	 * other one comes to rest: the second look sees the woken thread act, or the number
+	 * of moves has changed.
 	 */
 	private boolean isQuiet() {
 		int before = this.moves.get();

@@ -32,7 +32,7 @@ public class GrantLincheckTests {
 	private static final QueueKey K = new QueueKey("k", US);
 
 	/**
-	 * What the store knows: who has the key, and to whom it grants it next.
+	 * The store's knowledge: the owner of the key, and the next owner.
 	 */
 	private record Known(String owner, String claimed) {
 
@@ -85,7 +85,7 @@ public class GrantLincheckTests {
 	}
 
 	/**
-	 * Its next one: accepts what was granted to it, or asks again, if it was woken.
+	 * The next step of a thread that was woken: accepts the grant, or asks again.
 	 */
 	@Operation
 	public void goOnIfWoken(@Param(name = "thread") int thread) {

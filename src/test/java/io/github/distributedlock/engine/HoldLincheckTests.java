@@ -20,10 +20,10 @@ import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
 /**
- * Whatever is done to a hold at the same time, it looks as if it had been done one after
- * the other: it ends once, by the last handle, by being handed on, or by a loss with its
- * reason, is not re-entered after the last handle, nor exclusively after the last
- * exclusive one, is shared once, and its lease only gets longer.
+ * Concurrent operations on a hold look as if they had been done one after the other: the
+ * hold ends once, by the last handle, by a hand-over, or by a loss with its reason, is
+ * not re-entered after the last handle, nor exclusively after the last exclusive one, is
+ * shared once, and its lease only gets longer.
  */
 @Exploration
 @Param(name = "thread", gen = ThreadIdGen.class)

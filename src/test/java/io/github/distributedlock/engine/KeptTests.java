@@ -48,8 +48,8 @@ import static org.assertj.core.api.Assertions.assertThatIllegalArgumentException
 import static org.awaitility.Awaitility.await;
 
 /**
- * A key stays with the JVM that uses it, and goes when another one asks for it, or when
- * nobody uses it.
+ * A key stays with the JVM that uses it, and goes when another JVM asks for the key, or
+ * when nobody uses the key.
  */
 @ExtendWith(OutputCaptureExtension.class)
 class KeptTests extends EngineFixture {

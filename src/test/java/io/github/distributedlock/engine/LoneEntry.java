@@ -18,8 +18,8 @@ public final class LoneEntry implements Hold.Entry {
 	}
 
 	/**
-	 * Whether its hold has left the queue.
-	 * @return whether it has
+	 * Returns whether the hold of this entry has left the queue.
+	 * @return whether the hold has left
 	 */
 	public boolean isLeft() {
 		return this.left;

@@ -14,9 +14,9 @@ import org.junit.jupiter.api.Timeout;
 import static org.assertj.core.api.Assertions.assertThat;
 
 /**
- * So many locks of one engine that a step for each pair of them would take half an hour.
- * A step for each takes two seconds, but may take minutes on a busy machine. A thread
- * looks at each lock that is bound to it, so these are detached.
+ * One engine has so many locks that a step for each pair of them would take half an hour.
+ * A step for each lock takes two seconds, but may take minutes on a busy machine. A
+ * thread looks at each lock that is bound to it, so these locks are detached.
  */
 @Timeout(value = 20, unit = TimeUnit.MINUTES)
 class ManyHandlesTests {

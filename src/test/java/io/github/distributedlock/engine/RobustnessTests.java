@@ -243,7 +243,8 @@ class RobustnessTests extends EngineFixture {
 	}
 
 	/**
-	 * Its time runs out before it asks, since the clock ticks whenever it is read.
+	 * Makes a request whose time runs out before the first attempt, because the clock
+	 * ticks whenever it is read.
 	 */
 	private LockHandle lateRequest(LockRequest request) {
 		return ticking().acquire(request.waitTime(Duration.ofNanos(1)));

@@ -33,7 +33,7 @@ import io.github.distributedlock.backend.memory.InMemoryLockBackend;
 public final class ScriptedBackend extends ForwardingLockBackend {
 
 	/**
-	 * What happens to a step, instead of just carrying it out.
+	 * Takes the place of a step, which is carried out otherwise.
 	 */
 	public interface Fault {
 

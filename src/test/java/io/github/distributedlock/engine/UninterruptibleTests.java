@@ -17,8 +17,8 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 
 /**
- * A request that is not interruptible keeps its place whoever interrupts it, and its
- * thread's interrupt flag is set when it has ended.
+ * A request that is not interruptible keeps its place whoever interrupts it, and the
+ * thread's interrupt flag is set when the request has ended.
  */
 class UninterruptibleTests extends EngineFixture {
 

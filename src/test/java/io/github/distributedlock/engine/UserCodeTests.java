@@ -146,7 +146,7 @@ class UserCodeTests extends EngineFixture {
 	}
 
 	/**
-	 * As for one that throws when it has run a task.
+	 * The same goes for an executor that throws after running a task.
 	 */
 	@Test
 	void actionRunsOnceWhateverItsExecutorDoes() {
@@ -238,7 +238,7 @@ class UserCodeTests extends EngineFixture {
 	}
 
 	/**
-	 * As Kotlin's {@code TODO()} throws it.
+	 * An error like that of Kotlin's {@code TODO()}.
 	 */
 	private static final class NotImplementedError extends Error {
 

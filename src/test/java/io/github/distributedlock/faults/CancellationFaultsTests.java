@@ -115,7 +115,8 @@ class CancellationFaultsTests {
 
 	/**
 	 * Makes a request, and cancels it some time or never.
-	 * @return what completes when it has ended, and its lock is given back
+	 * @return a future that completes when the request has ended, and the lock is given
+	 * back
 	 */
 	private CompletableFuture<?> request(LockEngine engine) {
 		CompletableFuture<LockHandle> future = engine.acquireAsync(request());

@@ -108,7 +108,7 @@ class ClockFaultsTests {
 			LockHandle fixed = trial.holder().engine().acquire(LockRequest.of("fixed").leaseTime(STEP.dividedBy(2)));
 			trial.holder().wallClock().advance(STEP);
 			assertThat(fixed.isHeld()).as("held without being renewed").isFalse();
-			// Who asks before the next renewal is told that it is lost.
+			// A holder that asks before the next renewal is told that the lock is lost.
 			Thread.sleep(Trial.LEASE.toMillis());
 			assertThat(renewed.isHeld()).as("held, as confirmed by a renewal").isTrue();
 			renewed.close();

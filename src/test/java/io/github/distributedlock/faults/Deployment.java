@@ -19,11 +19,11 @@ import org.springframework.data.redis.connection.RedisStandaloneConfiguration;
 /**
  * The Redis of a trial.
  *
- * @param configuration how an application reaches it
- * @param settings how its locks are kept there
+ * @param configuration how an application reaches this Redis
+ * @param settings how locks are kept there
  * @param master the server that has the locks, which may become another one
  * @param failOver asks for another master
- * @param end ends it
+ * @param end ends this Redis
  */
 record Deployment(RedisConfiguration configuration, RedisLockSettings settings, Supplier<Server> master,
 		Runnable failOver, Runnable end) {

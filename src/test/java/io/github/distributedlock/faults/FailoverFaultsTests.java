@@ -39,7 +39,7 @@ class FailoverFaultsTests {
 	void aFailoverIsAskedFor(Client client) throws Exception {
 		sentinels("Sentinel failover, planned", client).promising(Promise.TWO_MASTERS).run((trial) -> {
 			Server master = trial.server();
-			// So that it never follows the new one, and takes writes of whoever asks it.
+			// The old master never follows the new one, and takes writes of whoever asks.
 			trial.admin((redis) -> redis.aclSetUser("default", "-slaveof", "-replicaof"));
 			trial.failOver();
 			awaitAnother(trial, master);

@@ -7,8 +7,8 @@ package io.github.distributedlock.faults;
 interface FaultInjection {
 
 	/**
-	 * Breaks it, for as long as it is to stay broken, and repairs it.
-	 * @param trial the trial that it happens to
+	 * Breaks something, for as long as it is to stay broken, and repairs it.
+	 * @param trial the trial that the fault happens to
 	 * @throws Exception which fails the trial
 	 */
 	void strike(Trial trial) throws Exception;

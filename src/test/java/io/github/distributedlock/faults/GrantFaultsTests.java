@@ -238,9 +238,9 @@ class GrantFaultsTests {
 	}
 
 	/**
-	 * Stops a JVM while it waits, and hands the lock over, if need be again and again,
-	 * until it was granted. Its message is on the connection then.
-	 * @return the owner to which it was granted
+	 * Stops a waiting JVM, and hands the lock over, if need be again and again, until the
+	 * lock was granted to that JVM. The message of the grant is on the connection then.
+	 * @return the owner to which the lock was granted
 	 */
 	private static String stopUntilGranted(Trial trial, RecordedWaiter waiter, Jedis admin) {
 		while (true) {

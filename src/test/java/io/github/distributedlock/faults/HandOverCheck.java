@@ -24,8 +24,8 @@ final class HandOverCheck {
 	}
 
 	/**
-	 * Lets the rival wait for what the holder has, and asserts that it gets it when the
-	 * holder has given it back, if need be because it asks of its own accord.
+	 * Lets the rival wait for a lock of the holder, and asserts that the rival gets the
+	 * lock after the release, if need be by asking without a wake-up.
 	 */
 	static void assertHandedOver(Trial trial) throws Exception {
 		LockHandle given = trial.holder().engine().acquire(KEY);
@@ -42,7 +42,10 @@ final class HandOverCheck {
 		assertThat(taken).as("taken").succeedsWithin(PATIENCE);
 	}
 
-	/** Whether it has asked in vain, and waits for a wake-up or its next poll. */
+	/**
+	 * Returns whether the thread has asked in vain, and waits for a wake-up or the next
+	 * poll.
+	 */
 	private static boolean isParked(Thread waiter) {
 		return Arrays.stream(waiter.getStackTrace())
 			.anyMatch((frame) -> frame.getClassName().endsWith(".Wait") && frame.getMethodName().equals("await"));

@@ -128,7 +128,8 @@ class LostDataFaultsTests {
 					taken = isTaken ? recorder.acquire(rival, first) : Optional.empty();
 				}
 				while (isTaken && taken.isEmpty());
-				// Then it is told, or its lease is over by its own clock.
+				// After that time the holder has been told, or the lease is over by the
+				// holder's own clock.
 				Thread.sleep(Trial.LEASE.toMillis());
 				awaited.close();
 				taken.ifPresent((other) -> {

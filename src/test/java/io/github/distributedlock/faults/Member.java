@@ -10,13 +10,13 @@ import org.springframework.data.redis.connection.RedisConfiguration;
 import org.springframework.data.redis.connection.RedisStandaloneConfiguration;
 
 /**
- * One of those who share the locks: an engine with connections of its own, as if it were
+ * One of the members that share the locks: an engine with connections of its own, as if
  * in a JVM of its own.
  *
- * @param relay its relay, or {@code null}
- * @param backend its connections
- * @param engine its engine
- * @param wallClock the wall clock that its engine goes by
+ * @param relay the member's relay, or {@code null}
+ * @param backend the member's connections
+ * @param engine the member's engine
+ * @param wallClock the wall clock of that engine
  */
 record Member(Relay relay, RedisLockBackend backend, LockEngine engine, WallClock wallClock) implements AutoCloseable {
 

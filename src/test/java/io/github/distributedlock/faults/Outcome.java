@@ -8,20 +8,21 @@ import java.util.function.BinaryOperator;
 import io.github.distributedlock.tck.HistoryChecker.Overlap;
 
 /**
- * What was measured in one or more trials.
+ * The measurements of one or more trials.
  *
- * @param trials how many
- * @param holds how many locks were acquired
+ * @param trials the number of trials
+ * @param holds the number of locks that were acquired
  * @param overlaps the certain holds of a key that overlap
  * @param regressions the holds whose fencing token is not greater than an earlier one
  * @param orphan for how long at most a key stayed although nobody held it any more
- * @param overrun by how much at most an acquire took longer than it was to wait
+ * @param overrun by how much at most an acquire took longer than its wait time
  * @param seen where that acquire was seen meanwhile
- * @param losses how many holders were told that their lock is lost
+ * @param losses the number of holders that were told of the loss of their lock
  * @param toldBefore how long at least before the server could give a key to another the
- * holder was told that its lease could not be renewed; {@code null} if there was none
- * @param toldAfter how long at most after the fault a holder was told that its key was
- * gone; {@code null} if there was none
+ * holder was told that the lease could not be renewed; {@code null} if there was no such
+ * holder
+ * @param toldAfter how long at most after the fault a holder was told that the key was
+ * gone; {@code null} if there was no such holder
  * @param keysLeft the keys that nothing will ever remove
  * @param threadsLeft the threads of the library, and of its clients, after the end
  * @param noise by how much at most a thread that only sleeps came late

@@ -5,13 +5,13 @@ import java.util.ArrayList;
 import java.util.List;
 
 /**
- * What a row of the table promises of each trial. {@link #WHOLE} is what the library
- * promises; a row in which physics forbids a part of it says so by name.
+ * The promise of a row of the table for each trial. {@link #WHOLE} is the library's whole
+ * promise; a row in which physics forbids a part of that says so by name.
  *
  * @param exclusive whether certain holds never overlap
  * @param lossless whether no holder loses its lock
  * @param fenced whether fencing tokens grow
- * @param remark what is to be said about the row
+ * @param remark the remark of the row
  */
 record Promise(boolean exclusive, boolean lossless, boolean fenced, String remark) {
 
@@ -22,8 +22,8 @@ record Promise(boolean exclusive, boolean lossless, boolean fenced, String remar
 	static final Promise NOTHING_LOST = new Promise(true, true, true, "");
 
 	/**
-	 * The server loses what it was told, so that it may give a key away that is held. It
-	 * is noticed at the next renewal.
+	 * The server loses data, and so may give away a key that is held. The next renewal
+	 * notices that.
 	 */
 	static final Promise SERVER_FORGETS = new Promise(false, false, true,
 			"the server forgets the holder: overlap possible until the next renewal");
@@ -45,8 +45,8 @@ record Promise(boolean exclusive, boolean lossless, boolean fenced, String remar
 	}
 
 	/**
-	 * What of it a trial has broken.
-	 * @return a sentence for each; none if it is kept
+	 * Returns the parts of this promise that a trial has broken.
+	 * @return a sentence for each; none if the promise is kept
 	 */
 	List<String> brokenBy(Outcome outcome) {
 		List<String> broken = new ArrayList<>();

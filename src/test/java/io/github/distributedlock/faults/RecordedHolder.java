@@ -10,8 +10,8 @@ import io.github.distributedlock.fixtures.Client;
 import io.github.distributedlock.fixtures.JvmProcess;
 
 /**
- * A JVM of its own that holds a lock until it is told to give it back, and says when it
- * is told that the lock is lost.
+ * A separate JVM that holds a lock until the test asks for the release, and reports when
+ * the library tells of the loss of the lock.
  */
 final class RecordedHolder implements AutoCloseable {
 
@@ -50,8 +50,8 @@ final class RecordedHolder implements AutoCloseable {
 	}
 
 	/**
-	 * Waits until it says that its lock is lost.
-	 * @return when it was told, on the clock that all JVMs of a machine share
+	 * Waits until the JVM reports the loss of its lock.
+	 * @return when the JVM was told, on the clock that all JVMs of a machine share
 	 */
 	long awaitLoss() {
 		return Long.parseLong(this.process.awaitLineAfter("lost "));

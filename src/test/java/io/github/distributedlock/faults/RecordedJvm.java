@@ -16,19 +16,19 @@ import org.springframework.data.redis.connection.RedisConfiguration;
 import org.springframework.data.redis.connection.RedisStandaloneConfiguration;
 
 /**
- * A JVM of its own that uses one lock, and writes its history: how it is started, and
- * what it opens there.
+ * A separate JVM that uses one lock, and writes its history: how the JVM is started, and
+ * what it opens.
  *
  * @param key the key of the lock
- * @param engine its engine
- * @param recorder what it writes its history with
+ * @param engine the engine of the JVM
+ * @param recorder writes the history
  */
 record RecordedJvm(String key, LockEngine engine, Recorder recorder) {
 
 	/**
-	 * Starts one.
-	 * @param main its main class, which {@linkplain #of opens} what it needs
-	 * @param file for its history
+	 * Starts such a JVM.
+	 * @param main the main class, which {@linkplain #of opens} what the JVM needs
+	 * @param file for the history
 	 * @param more arguments behind these
 	 */
 	static JvmProcess start(Class<?> main, String key, Client client, int port, Path file, String... more) {

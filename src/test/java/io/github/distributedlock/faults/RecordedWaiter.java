@@ -12,8 +12,8 @@ import io.github.distributedlock.fixtures.Client;
 import io.github.distributedlock.fixtures.JvmProcess;
 
 /**
- * A JVM of its own that waits for a lock when it is told to, and then holds it until it
- * is told to give it back. What it waits for may be granted.
+ * A separate JVM that waits for a lock when the test says so, and then holds the lock
+ * until the test asks for the release. The lock may be granted to the JVM.
  */
 final class RecordedWaiter implements AutoCloseable {
 

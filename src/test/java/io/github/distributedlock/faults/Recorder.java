@@ -97,7 +97,7 @@ final class Recorder implements AutoCloseable {
 		return this.open.stream().anyMatch((held) -> held.handle.keys().contains(key) && !held.told);
 	}
 
-	/** Whether somebody has a handle of a key, be it lost or not. */
+	/** Returns whether somebody has a handle of a key, be it lost or not. */
 	boolean isOpen(String key) {
 		return this.open.stream().anyMatch((held) -> held.handle.keys().contains(key));
 	}
@@ -134,7 +134,8 @@ final class Recorder implements AutoCloseable {
 	}
 
 	/**
-	 * Whether a holder was told that its key is gone, and not only that its time is over.
+	 * Returns whether a holder was told that the key is gone, and not only that its time
+	 * is over.
 	 */
 	boolean isToldAfter() {
 		return this.toldAfter.get() != Long.MIN_VALUE;
@@ -202,8 +203,9 @@ final class Recorder implements AutoCloseable {
 			}
 		}
 
-		// Who looks at a handle whose time is over finds out by itself. To be told in
-		// time is the library's business, so nobody looks around its deadline.
+		// A user who looks at a handle whose time is over finds that out without being
+		// told. Telling in time is the library's business, so nobody looks around the
+		// deadline.
 		private void look() {
 			long left = this.entry.until() - System.nanoTime();
 			if (left > UNSEEN_NANOS || left < -UNSEEN_NANOS) {
@@ -233,7 +235,7 @@ final class Recorder implements AutoCloseable {
 				// It was given back at the same moment.
 			}
 			finally {
-				this.told = true; // Not sooner, or its user closes it before it says why.
+				this.told = true; // Not sooner: the user would close the handle before the reason is read.
 			}
 		}
 

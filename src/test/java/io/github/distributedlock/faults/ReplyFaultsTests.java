@@ -15,7 +15,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assumptions.assumeThat;
 
 /**
- * What the server did, and nobody heard of it, or not in time.
+ * Steps that the server has done although no reply arrives, or none in time.
  */
 @Tag("faults")
 class ReplyFaultsTests {

@@ -36,7 +36,7 @@ class ShutdownFaultsTests {
 	@RegisterExtension
 	static final OwnThreads THREADS = new OwnThreads();
 
-	/** So long that no lock runs out before it is looked at. */
+	/** A lease that does not end before the test has looked at the lock. */
 	private static final Duration LEASE = Duration.ofSeconds(60);
 
 	@ParameterizedTest
@@ -94,7 +94,9 @@ class ShutdownFaultsTests {
 			.returns(Reason.SHUTDOWN, LockLostException::reason);
 	}
 
-	/** Nobody deletes it under its holder, and nobody renews it. */
+	/**
+	 * Asserts that nobody deletes a lock under its holder, and nobody renews the lock.
+	 */
 	private static void assertIsLeftToRunOut(Trial trial, LockHandle handle) {
 		String key = handle.keys().get(0);
 		trial.admin((redis) -> {

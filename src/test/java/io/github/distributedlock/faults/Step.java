@@ -16,7 +16,8 @@ import java.util.stream.Stream;
 import io.github.distributedlock.backend.redis.RedisLockBackend;
 
 /**
- * What a lock asks of Redis, as it is told from other requests.
+ * The steps in which locks ask Redis for something, and how to tell their requests from
+ * others.
  */
 enum Step {
 

@@ -67,7 +67,7 @@ class ThreadLimitFaultsTests {
 	private static final String KEPT = "lock:{kept}";
 
 	/**
-	 * Whether a lease has less left than it has when it is renewed in time.
+	 * Returns whether less of a lease is left than after renewals that are in time.
 	 */
 	private static boolean isLeft(long millis, int thirds) {
 		return millis < LEASE.toMillis() * thirds / 3 + TimeUnit.SECONDS.toMillis(2);

@@ -59,8 +59,8 @@ final class Contender {
 	}
 
 	/**
-	 * What to send to such a JVM. It says "ready", waits for "go", and says how many
-	 * "increments" it has made.
+	 * Returns the order for such a JVM, which says "ready", waits for "go", and says how
+	 * many "increments" it has made.
 	 */
 	static String order(Client client, AtomicityCase where, Duration duration, Path history) {
 		return String.join(" ", client.name(), where.server().toString(), where.rules().name(), where.setting().name(),

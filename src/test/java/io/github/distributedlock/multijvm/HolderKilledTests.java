@@ -23,7 +23,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
 
 /**
- * What a JVM held that was killed goes to a waiter in another JVM when its lease has run
+ * A lock of a JVM that was killed goes to a waiter in another JVM when the lease has run
  * out, and not before.
  */
 @Execution(ExecutionMode.CONCURRENT)

@@ -154,7 +154,7 @@ class RandomFaultsTests {
 	}
 
 	/**
-	 * Also when the server is killed, which loses what was not on its disk.
+	 * The server is killed, too, and loses the statements that were not on its disk.
 	 */
 	@Test
 	void noTwoHoldsOverlapOnPostgres() throws InterruptedException {
@@ -396,8 +396,8 @@ class RandomFaultsTests {
 	}
 
 	/**
-	 * A JVM that was stopped before it could note its hold may do so after its lease:
-	 * that is none.
+	 * A JVM that was stopped before it could note its hold may note it after the lease:
+	 * such a hold does not count.
 	 */
 	private List<Hold> holds(Kind kind) {
 		return this.jvms.stream()

@@ -27,8 +27,8 @@ final class Sharer {
 	}
 
 	/**
-	 * What to send to such a JVM. It says "ready", waits for "go", and says how many
-	 * "holds" it had.
+	 * Returns the order for such a JVM, which says "ready", waits for "go", and says how
+	 * many "holds" it had.
 	 */
 	static String order(Client client, int port, int threads, Duration hold, Duration slice, Duration duration) {
 		return String.join(" ", client.name(), String.valueOf(port), String.valueOf(threads), hold.toString(),

@@ -15,9 +15,10 @@ import io.github.distributedlock.fixtures.Driver;
 import io.github.distributedlock.tck.History;
 
 /**
- * A JVM whose threads hand one lock on to each other, and write down who held it, until
- * somebody ends it. Arguments: client, port, lease in milliseconds, history. Says when it
- * is "running", and "lost" with the owner for each lock that it is told to have lost.
+ * A JVM whose threads hand one lock on to each other, and write down the holders, until
+ * somebody ends the JVM. Arguments: client, port, lease in milliseconds, history. Prints
+ * "running" at the beginning, and "lost" with the owner for each lock whose loss it is
+ * told of.
  */
 final class Slicer {
 

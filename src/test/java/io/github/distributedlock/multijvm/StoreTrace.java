@@ -13,13 +13,14 @@ import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 
 /**
- * What became of one lock, as {@code MONITOR} shows it: who had it, who waited, who was
- * woken.
+ * The history of one lock, from the output of {@code MONITOR}: holders, waiters,
+ * wake-ups.
  * <p>
- * A slice is the time from when a JVM gets the lock from the store until it gives it back
- * there. A JVM is bypassed by each slice of another one that begins while it is
- * registered as a waiter, or the lock is reserved for it. One that stands still for
- * longer than its reservation lasts lets somebody past: that is no bypass, but a lapse.
+ * A slice is the time from when a JVM gets the lock from the store until it gives the
+ * lock back there. A JVM is bypassed by each slice of another one that begins while the
+ * JVM is registered as a waiter, or the lock is reserved for it. A JVM that stands still
+ * for longer than its reservation lasts lets somebody past: that is no bypass, but a
+ * lapse.
  */
 final class StoreTrace {
 
@@ -39,7 +40,7 @@ final class StoreTrace {
 
 	private final Map<String, Integer> bypasses = new HashMap<>();
 
-	/** Who has a place; it may ask for one that it has. */
+	/** The JVMs that have a place; they may ask for a place that they have. */
 	private final Set<String> places = new HashSet<>();
 
 	private final Set<String> waiting = new HashSet<>();

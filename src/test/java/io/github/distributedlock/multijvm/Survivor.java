@@ -47,7 +47,10 @@ final class Survivor {
 
 	static final Duration COMMAND_TIMEOUT = LEASE.dividedBy(4);
 
-	/** What it prints, and when, if it was given a lock that had been lost before. */
+	/**
+	 * The line, with the time, that tells of a lock that was lost before it was handed
+	 * out.
+	 */
 	static final String LOST_BEFORE = "lost before it was handed out at ";
 
 	static final List<String> KEYS = List.of("a", "b", "c", "d");
@@ -78,7 +81,7 @@ final class Survivor {
 		this.directory = directory;
 	}
 
-	/** What its threads request. */
+	/** The kinds of requests that the threads make. */
 	enum Kind {
 
 		EXCLUSIVE, SHARED, FAIR, FENCED, SEVERAL, ASYNC, LONG;

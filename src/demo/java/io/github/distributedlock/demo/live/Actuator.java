@@ -34,7 +34,7 @@ final class Actuator {
 	}
 
 	/**
-	 * Who holds a key, as the store knows it.
+	 * Returns the holder of a key, as the store has it.
 	 */
 	Optional<Holder> holder(String key) {
 		return get("distributedlocks?key=" + key).flatMap(Holder::of);

@@ -5,7 +5,7 @@ import java.util.Locale;
 import java.util.concurrent.ThreadLocalRandom;
 
 /**
- * What is sold, each under a lock of its own: slowly, faster, and fast.
+ * The goods for sale, each under a lock of its own: slow, faster, and fast ones.
  */
 enum Good {
 

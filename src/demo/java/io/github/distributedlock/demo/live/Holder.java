@@ -7,10 +7,10 @@ import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 
 /**
- * What the store says of the holder of a key, asked at the endpoint
- * {@code distributedlocks?key=…} of any JVM.
+ * The holder of a key in the store, as the endpoint {@code distributedlocks?key=…} of any
+ * JVM tells.
  *
- * @param jvm which JVM holds it
+ * @param jvm the JVM that holds the key
  * @param left the rest of the lease
  */
 record Holder(int jvm, Duration left) {

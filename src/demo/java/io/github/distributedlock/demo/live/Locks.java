@@ -9,13 +9,13 @@ import java.util.TreeMap;
 import java.util.stream.Collectors;
 
 /**
- * What a JVM says of its locks, at the endpoint {@code distributedlocks}.
+ * The locks of a JVM, as the endpoint {@code distributedlocks} tells.
  *
- * @param holds what it holds
- * @param queues how many of its requests queue up for each key
- * @param waiting how many of its requests wait
- * @param losses how many locks it has lost, by reason
- * @param lateRenewals how many leases it has nearly lost
+ * @param holds the locks that the JVM holds
+ * @param queues how many requests of the JVM queue up for each key
+ * @param waiting how many requests of the JVM wait
+ * @param losses how many locks the JVM has lost, by reason
+ * @param lateRenewals how many leases the JVM has nearly lost
  */
 record Locks(List<Hold> holds, Map<String, Long> queues, long waiting, Map<String, Long> losses, long lateRenewals) {
 

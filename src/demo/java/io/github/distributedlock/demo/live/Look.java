@@ -32,8 +32,8 @@ record Look(Duration at, List<Jvm> jvms, List<Key> keys) {
 	/**
 	 * A JVM.
 	 *
-	 * @param rate how many locks it acquires in a second
-	 * @param locks what its endpoint says, if it says anything
+	 * @param rate how many locks the JVM acquires in a second
+	 * @param locks the answer of the JVM's endpoint, if there is one
 	 */
 	record Jvm(int number, State state, double rate, Optional<Locks> locks) {
 

@@ -7,10 +7,11 @@ import java.util.Map;
 import java.util.Optional;
 
 /**
- * What was different from one look to the next, and worth a sentence.
+ * The differences between two looks that are worth a sentence.
  * <p>
- * A look does not see all: a JVM that is paused says nothing of its losses, and a key may
- * be free for a moment before another JVM has it. So what was known last is kept.
+ * A look does not see everything: a JVM that is paused does not tell of its losses, and a
+ * key may be free for a moment before another JVM has it. So the last known state is
+ * kept.
  */
 final class News {
 

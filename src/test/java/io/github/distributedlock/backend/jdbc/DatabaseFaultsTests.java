@@ -34,7 +34,7 @@ import org.springframework.jdbc.core.JdbcTemplate;
 import static org.assertj.core.api.Assertions.assertThat;
 
 /**
- * What locks do to a database that hangs or refuses, and to others that use it.
+ * The effect of locks on a database that hangs or refuses, and on its other users.
  */
 @Tag("faults")
 class DatabaseFaultsTests {

@@ -117,15 +117,15 @@ public final class Postgres implements AutoCloseable {
 	}
 
 	/**
-	 * Kills the server with all its processes, as a loss of power does, and starts it
-	 * again as it was.
+	 * Kills the server with all its processes, as a loss of power does, and starts the
+	 * server again with the same arguments.
 	 */
 	public void killAndRestart() {
 		ProcessHandle postmaster = ProcessHandle.of(pid()).orElseThrow();
 		List<String> command = new ArrayList<>();
 		if (System.getProperty("user.name").equals("root")) {
-			command.addAll(List.of("unshare", "-U")); // As it was started: it refuses
-														// root.
+			command.addAll(List.of("unshare", "-U")); // PostgreSQL refuses
+														// to run as root.
 		}
 		command.add(postmaster.info().command().orElseThrow());
 		command.addAll(List.of(postmaster.info().arguments().orElseThrow()));

@@ -51,10 +51,10 @@ import org.springframework.jdbc.datasource.SingleConnectionDataSource;
 import static org.assertj.core.api.Assertions.assertThat;
 
 /**
- * What a table of PostgreSQL promises while something breaks: no two hold a key at the
- * same time, everybody gets it in the end, and no lock is left. JVMs that are killed or
- * stopped are in {@code RandomFaultsTests}; that a JVM's clock is never asked is in
- * {@link JdbcLockBackendTests}.
+ * The promises of a table of PostgreSQL while something breaks: no two hold a key at the
+ * same time, everybody gets the key in the end, and no lock is left. JVMs that are killed
+ * or stopped are in {@code RandomFaultsTests}; {@link JdbcLockBackendTests} shows that a
+ * JVM's clock is never asked.
  */
 @Tag("faults")
 class PostgresFaultsTests {

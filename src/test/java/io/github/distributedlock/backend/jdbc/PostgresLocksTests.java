@@ -531,8 +531,8 @@ class PostgresLocksTests {
 	}
 
 	/**
-	 * Also of the listener, and one whose statement is under way. Otherwise a pool that
-	 * is closed next ends these, and warns of it with a stack trace.
+	 * The connections of the listener and of a running statement are among these.
+	 * Otherwise a pool that is closed next ends them, and warns with a stack trace.
 	 */
 	@Test
 	void aClosedStoreHasGivenBackItsConnections() {

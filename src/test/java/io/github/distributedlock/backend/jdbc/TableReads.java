@@ -38,7 +38,7 @@ final class TableReads extends DelegatingDataSource {
 	private static final List<Integer> RENEWED = List.of(1, 2, 200);
 
 	/**
-	 * What a statement may read besides one row for each of its keys.
+	 * The rows that a statement may read besides one row for each of its keys.
 	 */
 	private static final int SPARE = 20;
 

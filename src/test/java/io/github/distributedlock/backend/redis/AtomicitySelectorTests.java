@@ -25,7 +25,8 @@ import org.springframework.dao.DataAccessResourceFailureException;
 import static org.assertj.core.api.Assertions.assertThat;
 
 /**
- * What is chosen on each server, under each of the rules of its access list.
+ * The way that is chosen on each server, under each of the rules of the server's access
+ * list.
  */
 class AtomicitySelectorTests {
 

@@ -153,7 +153,7 @@ class BoundedCommandsTests {
 			locksWork();
 			Patience.get(CompletableFuture.allOf(flood), "the answers to the flood");
 		}
-		// As slow as it can be.
+		// A command that takes as long as a command can.
 		CompletableFuture<?> slow = slowCommand(application);
 		locksWork();
 		end(slow);

@@ -113,7 +113,7 @@ class ClusterMembersTests {
 		}
 	}
 
-	/** As redis-cli does it, which leaves a node that answers. */
+	/** Removes a node in the way of redis-cli, which leaves a node that answers. */
 	private void remove(Server removed, List<Server> rest) {
 		try (Jedis leaving = removed.admin(); Jedis heir = rest.get(0).admin(); Jedis other = rest.get(1).admin()) {
 			leaving.flushAll();

@@ -21,7 +21,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 
 /**
- * What is kept in Redis of what is to be granted, and to whom it is not.
+ * The claims and grants that Redis keeps, and the waiters to whom nothing is granted.
  */
 class GrantsInRedisTests {
 

@@ -57,8 +57,8 @@ class InterruptedCommandsTests {
 	}
 
 	/**
-	 * What a thread asks the store for a lock that it owns, and whether the answer is the
-	 * right one.
+	 * The steps by which a thread asks the store for a lock that it owns, with a check of
+	 * the answer.
 	 */
 	private enum Step {
 

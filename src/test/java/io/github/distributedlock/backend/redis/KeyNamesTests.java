@@ -70,7 +70,8 @@ class KeyNamesTests {
 		for (int i = 0; i < 40_000; i++) {
 			String key = nasty(random);
 			for (byte[] name : new byte[][] { this.names.lock(key), this.names.waiters(key) }) {
-				// As the server sees it: bytes, and whether it is a lock or a companion.
+				// The name as the server sees it: bytes, with the role of a lock or of a
+				// companion.
 				String stored = new String(name, StandardCharsets.ISO_8859_1);
 				String owner = ((name.length == this.names.lock(key).length) ? "lock " : "waiters ") + key;
 				String other = owners.putIfAbsent(stored, owner);

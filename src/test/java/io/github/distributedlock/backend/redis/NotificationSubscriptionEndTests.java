@@ -54,7 +54,7 @@ class NotificationSubscriptionEndTests {
 				subscription.ensureBegun(new byte[0]);
 			}
 			catch (LockBackendException ex) {
-				// As it has to, if nothing was opened in time.
+				// Expected, if nothing was opened in time.
 			}
 		}).start();
 		await().until(() -> this.connecting.get() != null);

@@ -97,10 +97,10 @@ final class RandomSteps {
 	/**
 	 * A step.
 	 *
-	 * @param text what it does
-	 * @param keys the user's keys that it is on
-	 * @param waiter the waiter that it may register
-	 * @param action carries it out
+	 * @param text the step in words
+	 * @param keys the user's keys that the step concerns
+	 * @param waiter the waiter that the step may register
+	 * @param action carries out the step
 	 */
 	record Step(String text, List<String> keys, @Nullable Waiter waiter, Function<LockBackend, Object> action) {
 	}

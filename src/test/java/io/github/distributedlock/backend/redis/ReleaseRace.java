@@ -125,21 +125,21 @@ public final class ReleaseRace {
 	interface Release {
 
 		/**
-		 * Gives it back.
+		 * Releases a lock.
 		 * @param key the user's key
 		 * @param name the name in Redis
-		 * @param owner its value
-		 * @return whether it was still the owner's, as far as this way can tell
+		 * @param owner the value of the key
+		 * @return whether the lock was still the owner's, as far as this way can tell
 		 */
 		boolean release(String key, String name, String owner);
 
 	}
 
 	/**
-	 * What came of it.
+	 * The result of the race.
 	 *
 	 * @param releases how many locks were given back
-	 * @param met how many of them ran out while that was under way
+	 * @param met how many of these leases ran out during the release
 	 * @param deleted how many locks of others are gone
 	 */
 	public record Outcome(int releases, int met, int deleted) {

@@ -121,7 +121,7 @@ class ReplicaAcknowledgementTests {
 	@EnumSource
 	void aLockIsNotLeftBehindIfTheReplicasMayNotBeAsked(Client client) {
 		open(client);
-		this.backend.atomicity(); // Which tries it.
+		this.backend.atomicity(); // Tries the server.
 		this.master.aclSetUser("default", "-wait");
 		assertThatExceptionOfType(LockBackendException.class)
 			.isThrownBy(() -> this.engine.acquire(LockRequest.of("k").waitTime(Duration.ZERO)))
@@ -152,7 +152,7 @@ class ReplicaAcknowledgementTests {
 	@EnumSource
 	void onlyAnAcquisitionWaitsForReplicas(Client client) {
 		open(client);
-		this.backend.atomicity(); // Which tries it.
+		this.backend.atomicity(); // Tries the server.
 		this.master.configResetStat();
 		Claim claim = claim("k");
 		this.backend.acquire(claim);

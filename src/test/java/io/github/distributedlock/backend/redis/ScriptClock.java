@@ -163,8 +163,8 @@ final class ScriptClock implements Link {
 	}
 
 	/**
-	 * What is kept of a user's key, each with its end in ms; an end is 0 if there is
-	 * none. What is kept is a text, a list of texts, or {@code null}.
+	 * The stored state of a user's key: texts, lists of texts, or {@code null}, each with
+	 * its end in ms; an end is 0 if there is none.
 	 */
 	record Stored(Kept lock, Kept waiters, Kept liveness, Kept claims, Kept fence) {
 

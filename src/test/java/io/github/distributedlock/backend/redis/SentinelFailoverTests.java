@@ -31,8 +31,8 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
 
 /**
- * What becomes of a lock when its master dies and a replica takes its place, where both
- * they and the Sentinels ask for a user and a password.
+ * The fate of a lock whose master dies, so that a replica takes over, where the servers
+ * and the Sentinels ask for a user and a password.
  */
 @Tag("failover")
 class SentinelFailoverTests {
@@ -99,7 +99,7 @@ class SentinelFailoverTests {
 		try (Jedis admin = this.replica.admin()) {
 			admin.select(Topology.SENTINEL.database());
 			await().until(() -> admin.exists("lock:{k}"));
-			// As if the master had died before it sent this.
+			// The replica is left as if the master had died before sending the lock.
 			admin.configSet("replica-read-only", "no");
 			admin.del("lock:{k}");
 		}

@@ -78,9 +78,9 @@ final class SlotMove implements AutoCloseable {
 	}
 
 	/**
-	 * Whether there is a key, before the slot begins to move.
+	 * Returns whether there is a key, before the slot begins to move.
 	 * @param redisKey the key
-	 * @return whether it exists
+	 * @return whether the key exists
 	 */
 	boolean exists(String redisKey) {
 		return this.source.exists(redisKey);

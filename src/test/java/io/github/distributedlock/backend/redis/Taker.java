@@ -80,10 +80,10 @@ final class Taker implements AutoCloseable {
 	}
 
 	/**
-	 * A lock that it wants.
+	 * A lock that is to be taken.
 	 *
 	 * @param name the name in Redis
-	 * @param taken open until it has got it
+	 * @param taken open until the lock is taken
 	 */
 	record Wish(String name, CountDownLatch taken) {
 

@@ -16,7 +16,7 @@ import org.springframework.data.redis.connection.RedisSentinelConfiguration;
 import org.springframework.data.redis.connection.RedisStandaloneConfiguration;
 
 /**
- * What an application may be told of its servers.
+ * The topologies of servers that an application may be configured with.
  */
 enum Topology {
 

@@ -84,7 +84,7 @@ final class TopologyCase {
 	}
 
 	/**
-	 * What the master of a lock has of it.
+	 * Returns the value of a lock at its master.
 	 * @param key the key of the lock
 	 * @return the value
 	 */

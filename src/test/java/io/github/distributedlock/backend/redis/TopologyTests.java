@@ -38,9 +38,8 @@ import static org.awaitility.Awaitility.await;
 import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
 /**
- * What locks need of servers, whatever an application is told of them: on each of the
- * {@linkplain Topology topologies}, by each client that knows it, as a user with a
- * password, in plain text and by TLS.
+ * The steps of locks on each of the {@linkplain Topology topologies}, by each client that
+ * knows the topology, as a user with a password, in plain text and by TLS.
  */
 @Tag("thorough")
 @TestInstance(TestInstance.Lifecycle.PER_CLASS)

@@ -28,8 +28,8 @@ import static org.assertj.core.api.Assumptions.assumeThat;
 import static org.awaitility.Awaitility.await;
 
 /**
- * Who waits without scripts leaves nothing for ever, although it hears no more from the
- * server from the moment of its registration on, as if it had died.
+ * A waiter without scripts leaves no key for ever, even if nothing of the server reaches
+ * it from the moment of its registration on, as if it had died.
  */
 class WaitersExpireTests {
 

@@ -27,7 +27,7 @@ class ClusterLaneTests {
 
 	private static final byte[] KEY = "k".getBytes(StandardCharsets.UTF_8);
 
-	/** What each node does with what is sent to it. */
+	/** The reply of each node to a command. */
 	private final Map<String, Function<Command, Object>> nodes = new ConcurrentHashMap<>();
 
 	private final List<String> left = new CopyOnWriteArrayList<>();

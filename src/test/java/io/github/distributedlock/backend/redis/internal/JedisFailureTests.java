@@ -35,8 +35,8 @@ import static org.assertj.core.api.Assertions.catchThrowable;
 import static org.awaitility.Awaitility.await;
 
 /**
- * What fails on a Jedis connection in the middle of something leaves nothing of it to the
- * next that use the connection, and says nothing untrue.
+ * A failure in the middle of a step on a Jedis connection leaves nothing to the next
+ * users of the connection, and says nothing untrue.
  */
 class JedisFailureTests {
 

@@ -10,8 +10,8 @@ import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.function.UnaryOperator;
 
 /**
- * A wire whose server replies to each command with its key, unless the test makes
- * something else of it, and which notes what it was used for.
+ * A wire whose server replies to each command with the command's key, unless the test
+ * says otherwise. The wire notes what it was used for.
  */
 final class TestWire implements Combiner.Wire {
 
