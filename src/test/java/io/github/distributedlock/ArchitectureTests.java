@@ -264,8 +264,8 @@ class ArchitectureTests {
 	}
 
 	/**
-	 * A type that is public for its neighbours is used only inside of the package that
-	 * its own package is part of.
+	 * A type that is public for its neighbours is used only inside of the package whose
+	 * part the type's package is.
 	 */
 	@Test
 	void whatIsNoApiStaysInItsHouse() {

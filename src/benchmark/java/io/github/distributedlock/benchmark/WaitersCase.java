@@ -3,8 +3,8 @@ package io.github.distributedlock.benchmark;
 import java.util.List;
 
 /**
- * Threads of one JVM that wait for a lock that another JVM holds: what they ask of the
- * server meanwhile, and how long it takes until all of them have had it.
+ * Threads of one JVM wait for a lock that another JVM holds: their requests to the server
+ * meanwhile, and the time until all of them have had the lock.
  */
 final class WaitersCase {
 

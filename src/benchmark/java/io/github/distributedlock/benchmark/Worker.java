@@ -16,7 +16,7 @@ import io.github.distributedlock.benchmark.Locks.Mutex;
 import io.github.distributedlock.fixtures.ChildJvm;
 
 /**
- * A JVM that locks as it is told, one line at a time; {@link WorkerJvm} is who tells it.
+ * A JVM that locks as {@link WorkerJvm} tells it, one line at a time.
  */
 record Worker(Locks locks, Blackboard blackboard, int number) {
 

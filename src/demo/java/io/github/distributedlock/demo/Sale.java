@@ -6,7 +6,7 @@ import java.util.List;
 import java.util.function.BooleanSupplier;
 
 /**
- * One round of the sale, from its beginning, as the director sees it.
+ * One round of the sale, as the director sees it.
  */
 final class Sale {
 

@@ -10,8 +10,8 @@ import org.springframework.boot.builder.SpringApplicationBuilder;
 import org.springframework.context.ConfigurableApplicationContext;
 
 /**
- * The application that runs in each JVM. Its standard input says what to do, its standard
- * output what has happened.
+ * The application in each JVM. The standard input says what to do, the standard output
+ * what has happened.
  */
 @SpringBootApplication
 class Shop {

@@ -12,8 +12,9 @@ import io.github.distributedlock.tck.History.Hold;
  * How a lock went from a JVM that was killed to another one.
  *
  * @param killed the time of the kill
- * @param last the hold that the kill ended; nobody may have the lock before its deadline
- * @param next the first hold after it
+ * @param last the hold that the kill ended; nobody may have the lock before the deadline
+ * of this hold
+ * @param next the first hold after that
  */
 record Takeover(long killed, Hold last, Hold next) {
 

@@ -11,8 +11,8 @@ import org.springframework.beans.factory.annotation.Value;
 import org.springframework.stereotype.Component;
 
 /**
- * Writes down when the lock was held, so that it can be checked later that it was never
- * held twice at a time.
+ * Writes down when the lock was held, for a later check that nobody held it beside
+ * another.
  */
 @Component
 class Witness {

@@ -25,10 +25,10 @@ record Collected(List<Held> keys, List<Request> requests, List<Undone> undone, i
 			true);
 
 	/**
-	 * The owner of a key, as the server or a request sees it.
+	 * The owner of a key, as the server or a request sees the key.
 	 *
 	 * @param owner the owner token, 0 for none
-	 * @param left how long its lease lasts, which a request counts as the server does
+	 * @param left how long the lease lasts, which a request counts as the server does
 	 */
 	record Held(int owner, int left) {
 

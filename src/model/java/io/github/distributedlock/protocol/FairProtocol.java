@@ -48,7 +48,8 @@ record FairProtocol(List<Integer> jvms, Set<Integer> unfair, boolean hears, bool
 		REGISTERS_FIRST,
 
 		/**
-		 * A wake-up is for the request with that ticket, wherever it stands in its JVM.
+		 * A wake-up is for the request with that ticket, wherever that request stands in
+		 * its JVM.
 		 */
 		WAKE_UPS_ARE_PERSONAL,
 

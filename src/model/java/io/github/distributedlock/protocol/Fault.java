@@ -17,7 +17,7 @@ enum Fault {
 	LOST_MESSAGE,
 
 	/**
-	 * A waiter gives up: its time is over, or it is interrupted.
+	 * A waiter gives up: the time is over, or the thread is interrupted.
 	 */
 	TIME_OUT,
 
@@ -37,8 +37,8 @@ enum Fault {
 	LATE_COMMAND,
 
 	/**
-	 * The server says that it did not carry out a command, or there was no connection to
-	 * send it on.
+	 * The server says that a command was not carried out, or there was no connection to
+	 * send the command on.
 	 */
 	REFUSED_COMMAND,
 

@@ -29,7 +29,7 @@ record Front(Phase phase, int request, int requestsLeft, int left, int timer, bo
 		DEAD,
 
 		/**
-		 * Its JVM has crashed, and its connections look open.
+		 * The JVM has crashed, and its connections look open.
 		 */
 		DEAD_UNSEEN
 

@@ -16,8 +16,8 @@ import org.jspecify.annotations.Nullable;
 record GrantJvm(GrantSetup setup) {
 
 	/**
-	 * The next request of a front sends its registration.
-	 * @param from the owner that gives the key back with it, if any
+	 * The next request of a front sends a registration.
+	 * @param from the owner that gives the key back with this registration, if any
 	 */
 	Grants register(Grants state, int number, Set<Owner> named, @Nullable Owner from) {
 		Grants sent = state.superseded(number).front(number, (front) -> front.begins(this.setup.believed(), named));
@@ -135,7 +135,7 @@ record GrantJvm(GrantSetup setup) {
 	}
 
 	/**
-	 * If time passes as it likes, it may ask at any moment anyway.
+	 * If time passes as it likes, the front may ask at any moment anyway.
 	 */
 	private Front wake(Front front) {
 		return this.setup.timely() ? front.woken() : front;
@@ -155,8 +155,9 @@ record GrantJvm(GrantSetup setup) {
 	}
 
 	/**
-	 * The request of a front has ended. What may still own the key is cleaned up, and so
-	 * is its own token if a registration of it may still be carried out.
+	 * The request of a front has ended. Owners that may still have the key are cleaned
+	 * up, and so is the request's own token if one of its registrations may still be
+	 * carried out.
 	 */
 	Grants end(Grants state, int number, Set<Owner> unclean) {
 		Front front = state.front(number);

@@ -35,7 +35,7 @@ final class GrantProtocol implements Model<Grants> {
 	private final GrantScripts scripts;
 
 	/**
-	 * The server as it is with each of its faults.
+	 * The server under each of its faults.
 	 */
 	private final Map<Fault, GrantScripts> faulty = new EnumMap<>(Fault.class);
 
@@ -298,8 +298,7 @@ final class GrantProtocol implements Model<Grants> {
 		}
 
 		/**
-		 * The server does something, and it may be that it does not grant the key to a
-		 * waiter.
+		 * The server carries out a command, and may fail to grant the key to a waiter.
 		 */
 		private void carriesOut(Transition.Kind kind, Object who, String what,
 				BiFunction<GrantScripts, Grants, Grants> step) {

@@ -12,11 +12,11 @@ import org.jspecify.annotations.Nullable;
 /**
  * A lock that is granted with a message, at one moment.
  *
- * @param key what the server knows of the key
+ * @param key the key, as the server has it
  * @param fronts the requests in front of their queues
- * @param packets what is under way, in any order
+ * @param packets the packets under way, in any order
  * @param bypasses how often others got the key since the request of the first front has a
- * place, even if it has lost that; -1 if that is not counted
+ * place, even if that place was lost; -1 if this is not counted
  * @param idle for how long nobody has had the lock though somebody wants it, if
  * everything is in time
  * @param faultsLeft how much more may go wrong

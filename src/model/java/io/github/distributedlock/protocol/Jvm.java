@@ -40,7 +40,7 @@ record Jvm(boolean alive, List<Request> threads, @Nullable Queue queue) {
 	}
 
 	/**
-	 * The key that it believes to be its own.
+	 * Returns the key that the JVM believes to own.
 	 */
 	@Nullable OwnedKey ownedKey() {
 		return (this.queue != null) ? this.queue.ownedKey() : null;

@@ -29,7 +29,7 @@ import static org.junit.jupiter.params.provider.Arguments.arguments;
 
 /**
  * Explores the {@link KeptProtocol}: a key that stays with its JVM is used by its owner
- * alone, is given to others when they ask, and each rule is needed for that.
+ * alone, others get the key when they ask, and no rule is superfluous for that.
  */
 @Exploration
 @Tag("optimized")

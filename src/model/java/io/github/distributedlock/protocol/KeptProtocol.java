@@ -419,7 +419,8 @@ record KeptProtocol(List<Integer> requests, boolean timely, int earlier, int mos
 	}
 
 	/**
-	 * Carries out a command of a JVM. Who is granted the key by it has it at once.
+	 * Carries out a command of a JVM. A JVM that is granted the key by this command has
+	 * the key at once.
 	 */
 	private Kept run(Kept state, int by, Function<LockBackend, Object> command) {
 		Set<KeyRule> without = EnumSet.noneOf(KeyRule.class);

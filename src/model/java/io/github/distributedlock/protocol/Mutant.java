@@ -113,13 +113,14 @@ enum Mutant {
 	WAITER_TAKEN_FOR_GRANTED,
 
 	/**
-	 * Without Lua, a release looks whether the key is its own, and deletes it.
+	 * Without Lua, a release looks whether the key is the releaser's own, and deletes the
+	 * key.
 	 */
 	GET_THEN_DELETE,
 
 	/**
-	 * With best effort, a release gives the key to the next if the waiter that it has
-	 * reserved it for does not wait any more, or does not hear.
+	 * With best effort, a release gives the key to the next waiter if the one that the
+	 * key is reserved for does not wait any more, or does not hear.
 	 */
 	RESERVATION_CHANGED_BY_WHO_MADE_IT,
 

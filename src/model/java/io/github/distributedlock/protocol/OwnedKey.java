@@ -1,11 +1,11 @@
 package io.github.distributedlock.protocol;
 
 /**
- * A key that a JVM owns, for one hold or for several, one after the other:
- * {@code Ownership} and {@code HandOver}.
+ * A key that a JVM owns, for one hold or for several, one after the other: {@code
+ * Ownership} and {@code HandOver}.
  *
- * @param owner under whose token
- * @param vacant whether it is left to the current turn, and nobody has it
+ * @param owner the owner with the token
+ * @param vacant whether the key is left to the current turn, and nobody has it
  * @param handedOn how often the key was handed on in this slice
  * @param unsettled whether a command of an earlier holder was never answered, and may
  * have been carried out
@@ -25,7 +25,7 @@ record OwnedKey(Owner owner, boolean vacant, int handedOn, boolean unsettled) {
 	}
 
 	/**
-	 * The next one takes it as it is.
+	 * Returns the key as the next request takes it.
 	 */
 	OwnedKey taken() {
 		return new OwnedKey(this.owner, false, this.handedOn + 1, this.unsettled);

@@ -22,7 +22,7 @@ enum ProtocolProperty implements Property<State> {
 	},
 
 	/**
-	 * Nobody frees or takes the key of a JVM that believes it is its own.
+	 * Nobody frees or takes the key of a JVM that believes to own it.
 	 */
 	HANDS_OFF {
 
@@ -55,8 +55,8 @@ enum ProtocolProperty implements Property<State> {
 	},
 
 	/**
-	 * Once all is quiet, the key is not left to a request that has ended, unless its
-	 * lease is about to run out or its JVM is dead.
+	 * Once all is quiet, the key is not left to a request that has ended, unless the
+	 * lease is about to run out or the JVM is dead.
 	 */
 	NO_ORPHAN {
 

@@ -67,9 +67,9 @@ record Readers(List<Client> threads, List<Integer> local, ModelKey key, List<Wai
 	/**
 	 * A command under way.
 	 *
-	 * @param owner for whom
-	 * @param downgrades whether it shares the lock that the owner has alone; else it asks
-	 * for the lock
+	 * @param owner the owner that has sent the command
+	 * @param downgrades whether the command shares the lock that the owner has alone;
+	 * else it asks for the lock
 	 */
 	record Late(Owner owner, boolean downgrades) {
 	}

@@ -54,8 +54,8 @@ record Renewals(int left, int believed, List<Renewal> underWay, List<Integer> un
 	/**
 	 * One renewal.
 	 *
-	 * @param lease the lease that it asks for
-	 * @param age how long ago it was sent
+	 * @param lease the lease that is asked for
+	 * @param age how long ago the renewal was sent
 	 * @param next what happens next
 	 */
 	record Renewal(int lease, int age, Line next) {

@@ -62,8 +62,9 @@ record SharedProtocol(List<Integer> jvms, List<Kind> kinds, List<Integer> permit
 	}
 
 	/**
-	 * One thread for each name: {@code R}, {@code W}, {@code D} or {@code P}, for what it
-	 * {@linkplain Kind does}, the number of its JVM, and how many permits there are.
+	 * Returns a setup with one thread for each name: {@code R}, {@code W}, {@code D} or
+	 * {@code P} for the {@linkplain Kind kind} of thread, the number of the JVM, and the
+	 * number of permits.
 	 */
 	static SharedProtocol threads(String... threads) {
 		return new SharedProtocol(Stream.of(threads).map((thread) -> thread.charAt(1) - '0').toList(),

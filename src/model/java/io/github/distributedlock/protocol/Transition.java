@@ -3,10 +3,10 @@ package io.github.distributedlock.protocol;
 /**
  * One step from a state to another.
  *
- * @param <S> what the states are
- * @param kind why it happens
- * @param who who does it
- * @param what what is done
+ * @param <S> the type of the states
+ * @param kind the reason of the step
+ * @param who who does the step
+ * @param what the step in words
  * @param to the state afterwards
  */
 record Transition<S>(Kind kind, Object who, String what, S to) {

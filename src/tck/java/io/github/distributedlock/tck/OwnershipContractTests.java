@@ -30,8 +30,8 @@ import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 /**
- * The contract of every {@link LockBackend}, which is about owners: the four methods of
- * its least form, and fencing tokens where it offers them.
+ * The contract of every {@link LockBackend} on owners: the four methods of the least
+ * form, and fencing tokens where the store offers them.
  */
 public abstract class OwnershipContractTests extends ContractBench {
 

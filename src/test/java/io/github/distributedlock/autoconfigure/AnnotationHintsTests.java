@@ -86,7 +86,7 @@ class AnnotationHintsTests {
 		}
 	}
 
-	@SuppressWarnings("removal") // What replaces it exists since Spring Framework 7.
+	@SuppressWarnings("removal") // The replacement exists since Spring Framework 7.
 	private static Predicate<RuntimeHints> method(Class<?> type, String name) {
 		Method method = ReflectionUtils.findMethod(type, name, (Class<?>[]) null);
 		return RuntimeHintsPredicates.reflection().onMethod(method).invoke();

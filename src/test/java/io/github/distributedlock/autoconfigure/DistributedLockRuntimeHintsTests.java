@@ -60,7 +60,7 @@ class DistributedLockRuntimeHintsTests {
 	}
 
 	@Test
-	@SuppressWarnings("removal") // What replaces it exists since Spring Framework 7.
+	@SuppressWarnings("removal") // The replacement exists since Spring Framework 7.
 	void letTheAnnotationBeSynthesized() throws NoSuchMethodException {
 		assertThat(RuntimeHintsPredicates.proxies().forInterfaces(DistributedLock.class)).accepts(this.hints);
 		assertThat(RuntimeHintsPredicates.reflection().onMethod(DistributedLock.class.getMethod("key")).invoke())

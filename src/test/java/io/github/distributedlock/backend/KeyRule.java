@@ -131,7 +131,7 @@ public enum KeyRule {
 	DOWNGRADED_KEYS_ARE_NOT_PASSED_ON,
 
 	/**
-	 * After its slice a JVM yields to its own readers, too.
+	 * After its slice a JVM yields to the readers of this very JVM, too.
 	 */
 	YIELDS_TO_OWN_READERS,
 

@@ -50,7 +50,7 @@ final class Regions {
 	}
 
 	/**
-	 * Code whatever its lay-out, and the language of its comments.
+	 * Returns code without lay-out and comments, which differ between languages.
 	 */
 	static String normal(String text) {
 		return text.replaceAll("// .*", "").strip().replaceAll("\\s+", " ").replaceAll(" (?=[.])", "");

@@ -46,8 +46,9 @@ class AsyncDriverAlarmTests {
 	private boolean lacking;
 
 	/**
-	 * Thread 1 wakes the request, and stands still. Its pause is over just then, so that
-	 * it asks and pauses again. Thread 1 goes on, and must not touch the alarm of that.
+	 * Thread 1 wakes the request, and stands still. Just then the pause of the request is
+	 * over, so that the request asks and pauses again. Thread 1 goes on, and must not
+	 * touch the new alarm.
 	 */
 	@Test
 	void pollIsNotLostToOneThatWokeItBefore() {

@@ -18,9 +18,9 @@ import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
 /**
- * Whatever comes at the same time for requests that no thread waits for (a nudge, the end
- * of their time, a withdrawal, the thread that sees to them): one has its turn at a time,
- * none waits while nobody has it, and each ends once.
+ * Events that come at the same time for requests without a thread (a nudge, the end of
+ * the wait time, a withdrawal, the thread that works on the requests): one request has
+ * the turn at a time, none waits while nobody has the turn, and each ends once.
  */
 @Exploration
 @Tag("optimized")
@@ -65,7 +65,7 @@ public class AsyncDriverLincheckTests {
 	}
 
 	/**
-	 * Whichever has its turn gives it back.
+	 * The request that has the turn gives it back.
 	 */
 	@Operation
 	public void leave() {
@@ -113,7 +113,7 @@ public class AsyncDriverLincheckTests {
 	}
 
 	/**
-	 * Waits for its turn in the queue, and no longer than it may.
+	 * Waits for the turn in the queue, until the wait time is over.
 	 */
 	private final class Request implements Acquisition, AsyncDriver.Client {
 

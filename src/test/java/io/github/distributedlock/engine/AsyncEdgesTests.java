@@ -227,8 +227,8 @@ class AsyncEdgesTests extends EngineFixture {
 	}
 
 	/**
-	 * A borrower has the key that was left to a request without a thread; the stop comes
-	 * after that request has looked whether it is served, and before it insists.
+	 * A borrower has the key that was left to a request without a thread. The stop comes
+	 * after that request has looked for its turn, and before it insists.
 	 */
 	@Test
 	void noticesAStopWhileItBeginsToWaitForABorrower() {

@@ -170,8 +170,8 @@ class AsyncLinesTests extends EngineFixture {
 	}
 
 	/**
-	 * The lock is there before the code is registered; the executor runs its task, and
-	 * then throws, so that it is run again.
+	 * The lock is there before the code is registered. The executor runs the task, and
+	 * then throws, so that the task is run again.
 	 */
 	@Test
 	void codeIsCalledOnceThoughTheExecutorRunsItsTaskTwice() {

@@ -23,8 +23,8 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 /**
- * Code of the application gets a few threads, and more only while some of it waits for
- * those. The timer looks when a test lets it.
+ * Code of the application gets a few threads, and more only while some of that code waits
+ * for those. The timer looks when a test lets it.
  */
 class CallbackThreadsTests {
 

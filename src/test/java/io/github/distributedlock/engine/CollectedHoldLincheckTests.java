@@ -23,8 +23,8 @@ import org.springframework.boot.logging.LogLevel;
 import org.springframework.boot.logging.LoggingSystem;
 
 /**
- * Whenever a key is lost of which the request gets all its keys, the loss is told once:
- * to the request, which then does not hand it out, or to the listeners.
+ * A request gets all its keys, and one of them is lost at any moment: the loss is told
+ * once, to the request, which then does not hand the keys out, or to the listeners.
  */
 @Exploration
 @Tag("optimized")

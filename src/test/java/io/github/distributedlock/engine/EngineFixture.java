@@ -125,8 +125,8 @@ public abstract class EngineFixture {
 	}
 
 	/**
-	 * Runs something that may wait, on a thread of its own.
-	 * @return what comes of it, for which nobody waits longer than {@link #PATIENCE}
+	 * Runs an action that may wait, on a thread of its own.
+	 * @return the result, for which nobody waits longer than {@link #PATIENCE}
 	 */
 	protected <T> CompletableFuture<T> inThread(Supplier<T> action) {
 		CompletableFuture<T> future = new CompletableFuture<>();

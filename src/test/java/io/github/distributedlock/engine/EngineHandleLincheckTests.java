@@ -28,8 +28,8 @@ import org.springframework.boot.logging.LogLevel;
 import org.springframework.boot.logging.LoggingSystem;
 
 /**
- * However a handle is closed, lost and re-entered at the same time, its hold is given
- * back or lost, once, and each loss action runs once if it is lost.
+ * A handle is closed, lost and re-entered at the same time: the hold is given back or
+ * lost, once, and each loss action runs once if the hold is lost.
  */
 @Exploration
 @Tag("optimized")

@@ -136,7 +136,8 @@ public final class FakeTime extends StillTime {
 	}
 
 	/**
-	 * Runs it when time is moved, if only by nothing: not inside the step that wakes it.
+	 * Runs the task when time is moved, if only by nothing: not inside the step that
+	 * wakes the task.
 	 */
 	@Override
 	public void request(Runnable task) {

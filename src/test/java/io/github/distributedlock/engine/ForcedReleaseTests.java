@@ -103,7 +103,7 @@ class ForcedReleaseTests extends EngineFixture {
 		assertThat(next.release()).isTrue();
 	}
 
-	/** Its holder has ended, and the key is free by itself. */
+	/** The holder has ended, and the key will be free when the lease ends. */
 	@Test
 	void keyThatIsLeftToExpireStays() {
 		LockHandle handle = this.engine.acquire(request("k").minHoldTime(LEASE));

@@ -18,9 +18,9 @@ import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
 /**
- * Whatever the threads of a JVM do at the same time, a key that the store grants is held
- * by the request that it was granted to, or given back; and none is taken from a request
- * that holds it.
+ * Threads of a JVM act at the same time: a key that the store grants is held by the
+ * request to which it was granted, or given back; and none is taken from a request that
+ * holds it.
  */
 @Exploration
 @Param(name = "thread", gen = ThreadIdGen.class)

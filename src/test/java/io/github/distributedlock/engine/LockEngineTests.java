@@ -26,7 +26,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatIllegalArgumentException;
 
 /**
- * The engine as a user has it: on real time, with its own threads, without Spring.
+ * The engine in a user's hands: on real time, with its own threads, without Spring.
  */
 @ExtendWith(OutputCaptureExtension.class)
 class LockEngineTests {

@@ -15,7 +15,7 @@ public final class Resumed {
 
 	/**
 	 * Begins an engine.
-	 * @param backend its store, which it does not share with the others
+	 * @param backend the store of the engine, not shared with the others
 	 * @return the builder of an engine whose first identity is that of all others
 	 */
 	public static LockEngine.Builder engine(LockBackend backend) {

@@ -23,7 +23,8 @@ import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 import static org.assertj.core.api.Assertions.assertThatIllegalStateException;
 
 /**
- * Contract 15: what a stop refuses, what it leaves alone, and what it waits for.
+ * Contract 15: the requests that a stop refuses, the holds that a stop leaves alone, and
+ * those that it waits for.
  */
 class StopTests extends EngineFixture {
 

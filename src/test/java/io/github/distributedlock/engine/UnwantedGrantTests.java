@@ -15,8 +15,8 @@ import org.junit.jupiter.api.Test;
 import static org.assertj.core.api.Assertions.assertThat;
 
 /**
- * A key that the store has granted to an owner that does not want it any more, or that
- * must not have it.
+ * A key that the store has granted to an owner that does not want the key any more, or
+ * that must not have it.
  */
 class UnwantedGrantTests extends EngineFixture {
 
@@ -34,7 +34,8 @@ class UnwantedGrantTests extends EngineFixture {
 	}
 
 	/**
-	 * Lets a request be granted the key after its last question, 40 ms before its end.
+	 * Lets a request be granted the key after the last attempt, 40 ms before the end of
+	 * the wait time.
 	 */
 	private CompletableFuture<LockHandle> grantedUnheard() {
 		CompletableFuture<LockHandle> waiter = acquiring(waiting("k", Duration.ofMillis(100)));

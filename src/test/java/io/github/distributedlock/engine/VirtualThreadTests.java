@@ -20,8 +20,8 @@ import org.junit.jupiter.api.condition.JRE;
 import static org.assertj.core.api.Assertions.assertThat;
 
 /**
- * The engine on virtual threads, of which there are many more than carriers: one that
- * blocked its carrier while it waits would stop the holder, too.
+ * The engine on virtual threads, of which there are many more than carriers: a thread
+ * that blocked its carrier while waiting would stop the holder, too.
  */
 @EnabledForJreRange(min = JRE.JAVA_21)
 class VirtualThreadTests {

@@ -77,7 +77,7 @@ public class WakeUpLincheckTests {
 	}
 
 	/**
-	 * Its next one: asks again if it was woken.
+	 * The next step of a thread: asks again if it was woken.
 	 */
 	@Operation
 	public void askIfWoken(@Param(name = "thread") int thread) {

@@ -96,7 +96,7 @@ class FailoverFaultsTests {
 
 	@EachClient
 	void theMasterIsStopped(Client client) throws Exception {
-		// Once resumed, it takes writes until Sentinels demote it.
+		// Once resumed, the old master takes writes until Sentinels demote it.
 		sentinels("Sentinel failover, master stopped, and resumed after it", client).promising(Promise.TWO_MASTERS)
 			.run((trial) -> {
 				Server master = trial.server();

@@ -25,11 +25,11 @@ import static org.assertj.core.api.Assumptions.assumeThat;
 import static org.awaitility.Awaitility.await;
 
 /**
- * Something breaks between a grant, which the store makes, and its message, which makes
- * the waiter a holder.
+ * A fault between a grant, which the store makes, and the message of the grant, which
+ * makes the waiter a holder.
  * <p>
  * A waiter that has not asked lately, as on a machine that is too busy, gets a
- * reservation instead. So each row hands the lock over until it was granted.
+ * reservation instead. So each row hands the lock over until the lock was granted.
  */
 @Tag("faults")
 class GrantFaultsTests {
@@ -220,9 +220,9 @@ class GrantFaultsTests {
 	}
 
 	/**
-	 * Hands the lock from the holder to the rival, if need be again and again, until it
-	 * was granted.
-	 * @return the hold that came of it
+	 * Hands the lock from the holder to the rival, if need be again and again, until the
+	 * lock was granted.
+	 * @return the hold that the grant has led to
 	 */
 	private static Held handOverUntilStruck(Trial trial, GrantTrap trap) {
 		while (true) {

@@ -12,9 +12,8 @@ import io.github.distributedlock.fixtures.RelayedConnection;
 import io.github.distributedlock.fixtures.RespMessage;
 
 /**
- * Something that happens to the first message of a grant of a key that passes a
- * {@link Relay}, or one of several relays that it is set at. When it passes, the store
- * has granted the key.
+ * A fault of the first message of a grant of a key that passes a {@link Relay}, or one of
+ * several relays. When the message passes, the store has granted the key.
  */
 final class GrantTrap implements Relay.Rule {
 
@@ -52,7 +51,7 @@ final class GrantTrap implements Relay.Rule {
 
 	}
 
-	/** Loses the message; what comes after it on its connection passes. */
+	/** Loses the message; later messages on that connection pass. */
 	static GrantTrap lose(String key) {
 		return new GrantTrap(key, (trap, delivery) -> true);
 	}

@@ -11,7 +11,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
 
 /**
- * A lock goes from a member that gives it back to one that waits for it.
+ * A lock goes from a member that gives it back to a member that waits.
  */
 final class HandOverCheck {
 

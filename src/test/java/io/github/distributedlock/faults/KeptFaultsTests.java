@@ -100,7 +100,7 @@ class KeptFaultsTests {
 	}
 
 	/**
-	 * Uses the lock whenever it is told to, and lets it stay. Arguments: client, port.
+	 * Uses the lock whenever the test says so, and lets it stay. Arguments: client, port.
 	 */
 	static final class Keeper {
 

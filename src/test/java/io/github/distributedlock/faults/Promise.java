@@ -18,7 +18,10 @@ record Promise(boolean exclusive, boolean lossless, boolean fenced, String remar
 	/** All of it. */
 	static final Promise WHOLE = new Promise(true, false, true, "");
 
-	/** All of it, and no holder loses its lock, since the fault is over before that. */
+	/**
+	 * The whole promise, and no holder loses its lock, because the fault is over before
+	 * that.
+	 */
 	static final Promise NOTHING_LOST = new Promise(true, true, true, "");
 
 	/**
@@ -35,8 +38,8 @@ record Promise(boolean exclusive, boolean lossless, boolean fenced, String remar
 			"two masters: overlap possible, and tokens of both, until the new one is noticed");
 
 	/**
-	 * On a machine that is so much late itself, a lock may be lost whatever the library
-	 * does: a third of the lease, after which it is renewed.
+	 * A lock may be lost whatever the library does if the machine is late by a third of
+	 * the lease, after which the lease is renewed.
 	 */
 	private static final Duration TOO_MUCH_NOISE = Trial.LEASE.dividedBy(3);
 

@@ -29,7 +29,7 @@ final class RecordedHolder implements AutoCloseable {
 
 	/**
 	 * Starts the JVM, and waits until it holds the lock.
-	 * @param file for its history
+	 * @param file for the history
 	 */
 	static RecordedHolder of(String key, Client client, int port, Path file) {
 		return new RecordedHolder(RecordedJvm.start(RecordedHolder.class, key, client, port, file));

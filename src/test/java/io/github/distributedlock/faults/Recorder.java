@@ -25,11 +25,12 @@ import io.github.distributedlock.tck.History.Hold;
 import io.github.distributedlock.tck.HistoryChecker;
 
 /**
- * Acquires locks as an application does, and writes down what it sees of them.
+ * Acquires locks as an application does, and writes down what an application sees of
+ * them.
  * <p>
- * A thread looks at all open handles every few milliseconds, since a handle that is lost
- * does not say any more what its deadline was. By how much that thread comes late, at
- * worst, is the noise of the machine: nothing in this JVM can be more punctual.
+ * A thread looks at all open handles every few milliseconds, because a handle that is
+ * lost no longer tells its former deadline. The greatest delay of that thread is the
+ * noise of the machine: nothing in this JVM can be more punctual.
  */
 final class Recorder implements AutoCloseable {
 
@@ -195,7 +196,7 @@ final class Recorder implements AutoCloseable {
 		}
 
 		/**
-		 * Uses the lock until it is told that it is lost, or somebody has had enough.
+		 * Uses the lock until the holder is told of the loss, or somebody has had enough.
 		 */
 		void hold(BooleanSupplier enough) throws InterruptedException {
 			while (!enough.getAsBoolean() && !this.told) {

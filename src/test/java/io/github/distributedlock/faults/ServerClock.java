@@ -91,8 +91,8 @@ final class ServerClock implements AutoCloseable {
 	}
 
 	/**
-	 * Sets it.
-	 * @param ahead by how much it is to be ahead of the machine's; may be negative
+	 * Sets the server's clock.
+	 * @param ahead by how much the clock is to be ahead of the machine's; may be negative
 	 */
 	void set(Duration ahead) {
 		byte[] seconds = ByteBuffer.allocate(Long.BYTES)

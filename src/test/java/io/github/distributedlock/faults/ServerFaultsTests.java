@@ -90,7 +90,7 @@ class ServerFaultsTests {
 	private static void kill(Trial trial) {
 		trial.server().kill();
 		trial.server().start();
-		// From now on it answers, so from now on it can be noticed.
+		// From now on the server answers, so from now on the loss can be noticed.
 		trial.recorder().strikes();
 	}
 

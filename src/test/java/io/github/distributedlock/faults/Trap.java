@@ -54,7 +54,7 @@ final class Trap implements Relay.Rule {
 
 	/**
 	 * Loses the reply to the next such request, which the server carries out, and all
-	 * that comes after it on its connection; nobody is told.
+	 * later replies on that connection; nobody is told.
 	 */
 	static Trap loseReply(Step step, String key) {
 		return new Trap(step, key, Duration.ZERO, (connection, reply) -> connection.silence());
@@ -77,7 +77,7 @@ final class Trap implements Relay.Rule {
 	}
 
 	/**
-	 * Holds the next such request back, with all that comes behind it, and passes it on
+	 * Holds the next such request back, with all requests behind it, and passes it on
 	 * even if the client has left.
 	 */
 	static Trap delay(Step step, String key, Duration delay) {

@@ -25,8 +25,8 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
 
 /**
- * One fault, on a server of its own, in the middle of a {@link Workload} of two members.
- * Then the workload must go on, and when it is over, measured.
+ * One fault, on a separate server, in the middle of a {@link Workload} of two members.
+ * Then the workload must go on, and is measured at the end.
  */
 final class Trial implements AutoCloseable {
 

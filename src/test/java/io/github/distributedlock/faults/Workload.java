@@ -19,7 +19,8 @@ import static org.awaitility.Awaitility.await;
 
 /**
  * The use of locks that a fault disturbs. In each member two threads contend for two keys
- * with short holds, and one for a key that whoever gets it keeps for as long as it can.
+ * with short holds, and one thread for a key that each of its holders keeps for as long
+ * as possible.
  */
 final class Workload {
 
@@ -69,7 +70,7 @@ final class Workload {
 	/**
 	 * Waits until each key was acquired some more times, the long one until somebody
 	 * holds it.
-	 * @param when to say when it did not happen
+	 * @param when the moment to name if that did not happen
 	 */
 	void awaitProgress(String when) {
 		for (String key : List.of(SHORT, FENCED)) {

@@ -28,8 +28,8 @@ import redis.clients.jedis.HostAndPort;
 import redis.clients.jedis.Jedis;
 
 /**
- * A JVM whose threads increment counters in Redis, each under its lock, as fast as they
- * can, as often as it is ordered to.
+ * A JVM whose threads increment counters in Redis, each counter under its lock, as fast
+ * and as often as ordered.
  */
 final class Contender {
 

@@ -47,9 +47,9 @@ final class Contest implements AutoCloseable {
 
 	/**
 	 * Runs a round and asserts that no update was lost and no two holds overlapped.
-	 * @param duration how long it lasts
-	 * @param cases how each JVM keeps its locks atomic, all on one server; those after
-	 * the last one begin again with the first
+	 * @param duration how long the round lasts
+	 * @param cases how each JVM keeps its locks atomic, all on one server; JVMs beyond
+	 * the last case begin again with the first
 	 * @return how many locks each JVM got
 	 */
 	List<Long> run(Duration duration, List<AtomicityCase> cases) {

@@ -80,7 +80,7 @@ class HolderKilledTests {
 		}
 	}
 
-	// Only if the lease is renewed it has more left than it had before.
+	// A lease with more left than before was renewed.
 	private static void awaitRenewal(Jedis admin) {
 		long[] before = { admin.pttl(LOCK) };
 		await().pollInterval(Duration.ofMillis(10)).until(() -> {

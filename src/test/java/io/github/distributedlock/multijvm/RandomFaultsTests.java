@@ -79,9 +79,9 @@ class RandomFaultsTests {
 	private static final String GRANTED = "\"granted: ";
 
 	/**
-	 * After a switch who holds a lock at the old master may renew it there for 2 s and a
-	 * command, and then be sure of it for a lease: replication is asynchronous, and
-	 * nothing better is promised.
+	 * After a switch the holder of a lock at the old master may renew the lock there for
+	 * 2 s and a command, and then be sure of it for a lease: replication is asynchronous,
+	 * and nothing better is promised.
 	 */
 	private static final Duration EXCUSED = Duration.ofSeconds(2).plus(Survivor.COMMAND_TIMEOUT).plus(Survivor.LEASE);
 

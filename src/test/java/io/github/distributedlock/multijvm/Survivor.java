@@ -36,10 +36,11 @@ import org.springframework.data.redis.connection.RedisSentinelConfiguration;
 import org.springframework.data.redis.connection.RedisStandaloneConfiguration;
 
 /**
- * A JVM with a thread for each {@link Kind} of request, which wants locks again and
- * again, whatever fails, and writes down when it held them, in a file of that name, until
- * somebody ends it. Arguments: client of Redis, port of the server or ports of the
- * Sentinels or address of a database, prefix of the locks, directory of the histories.
+ * A JVM with a thread for each {@link Kind} of request. Each thread wants locks again and
+ * again, whatever fails, and writes down its holds, in a file with the name of the kind,
+ * until somebody ends the JVM. Arguments: client of Redis, port of the server or ports of
+ * the Sentinels or address of a database, prefix of the locks, directory of the
+ * histories.
  */
 final class Survivor {
 

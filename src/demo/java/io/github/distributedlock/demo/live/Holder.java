@@ -15,7 +15,7 @@ import java.util.regex.Pattern;
  */
 record Holder(int jvm, Duration left) {
 
-	/** Followed by its number. The owner of a lock begins with it. */
+	/** Followed by the JVM's number. The owner of a lock begins with this name. */
 	static final String APPLICATION = "jvm-";
 
 	private static final Pattern OWNER = Pattern.compile(APPLICATION + "(\\d+)@.*");

@@ -10,10 +10,10 @@ import java.util.Optional;
 import io.github.distributedlock.demo.Terminal;
 
 /**
- * Draws the locks of three JVMs, twice a second, and obeys what is entered meanwhile.
+ * Draws the locks of three JVMs, twice a second, and obeys what is typed meanwhile.
  * <p>
- * {@code ./mvnw -f src/demo spring-boot:test-run -Plive} ends all that it has started
- * when it ends.
+ * The end of {@code ./mvnw -f src/demo spring-boot:test-run -Plive} ends all JVMs and
+ * servers that were started.
  */
 public final class LiveView implements AutoCloseable {
 

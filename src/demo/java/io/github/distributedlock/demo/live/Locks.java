@@ -55,8 +55,8 @@ record Locks(List<Hold> holds, Map<String, Long> queues, long waiting, Map<Strin
 	/**
 	 * A key that is held.
 	 *
-	 * @param held for how long the request has had it
-	 * @param renewals how often its lease was renewed
+	 * @param held for how long the request has had the key
+	 * @param renewals how often the lease was renewed
 	 */
 	record Hold(String key, Duration held, long renewals) {
 

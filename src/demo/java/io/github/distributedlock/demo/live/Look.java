@@ -46,7 +46,7 @@ record Look(Duration at, List<Jvm> jvms, List<Key> keys) {
 	/**
 	 * A key.
 	 *
-	 * @param holder who has it, as the store knows it
+	 * @param holder the holder of the key, as the store has it
 	 */
 	record Key(String key, Optional<Holder> holder) {
 	}

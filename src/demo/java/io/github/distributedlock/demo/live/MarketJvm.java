@@ -8,7 +8,7 @@ import java.util.Optional;
 import io.github.distributedlock.fixtures.JvmProcess;
 
 /**
- * A {@link Market} in a JVM of its own, from the outside. It can be started again.
+ * A {@link Market} in a separate JVM, which can be started again.
  */
 final class MarketJvm implements AutoCloseable {
 
@@ -61,7 +61,7 @@ final class MarketJvm implements AutoCloseable {
 	}
 
 	/**
-	 * Ends it on the spot (SIGKILL): it has no chance to give anything back.
+	 * Kills the JVM on the spot (SIGKILL), without a chance to give anything back.
 	 */
 	void kill() {
 		require(this.process.isAlive(), "is dead");

@@ -15,8 +15,8 @@ final class Rate {
 
 	/**
 	 * Notes the count.
-	 * @param at when it was read
-	 * @return how much was added in a second, 0 as long as it is not known
+	 * @param at when the count was read
+	 * @return how much was added in a second, 0 as long as that is not known
 	 */
 	double update(long count, Duration at) {
 		this.counts.addLast(new Count(count, at));

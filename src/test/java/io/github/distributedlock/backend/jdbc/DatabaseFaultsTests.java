@@ -323,8 +323,8 @@ class DatabaseFaultsTests {
 	}
 
 	/**
-	 * An operator keeps the row, and the server does not notice that a statement that
-	 * waits for it has lost its client.
+	 * An operator keeps the row, and the server does not notice that a waiting statement
+	 * has lost its client.
 	 */
 	@FaultTest(value = "statement cut off while it waits for a row, and its claim forgotten",
 			promise = "it is not carried out later, and the key stays free")

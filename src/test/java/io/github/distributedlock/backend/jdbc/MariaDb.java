@@ -37,7 +37,7 @@ public final class MariaDb implements AutoCloseable {
 
 	/**
 	 * The server listens seconds after its port was found to be free. Meanwhile a
-	 * connection of another test can have taken it.
+	 * connection of another test can have taken the port.
 	 */
 	private static Server start(String... arguments) {
 		for (int attempt = 1;; attempt++) {

@@ -63,7 +63,7 @@ class AtomicitySelectorTests {
 		String row = AtomicityTables.selection(server, selected);
 		String document = Files.readString(DOCUMENT);
 		assertThat(document).contains(AtomicityTables.SELECTION_HEAD);
-		// Of a server that it does not name it says nothing.
+		// The document says nothing of a server that it does not name.
 		if (document.contains(row.split("(?<= \\|)", 2)[0])) {
 			assertThat(document).contains(row);
 		}

@@ -31,8 +31,8 @@ final class AtomicityStores {
 	}
 
 	/**
-	 * Opens one of them, and asserts that its locks are kept atomic in that way.
-	 * @param name its name
+	 * Opens a store, and asserts that its locks are kept atomic in the way of the name.
+	 * @param name the name of the store
 	 * @return the backend, to be closed
 	 */
 	RedisLockBackend open(String name) {

@@ -195,7 +195,7 @@ class BoundedCommandsTests {
 			.satisfies((ex) -> assertThat(ex.isRetryable()).as("retryable: %s", ex).isTrue());
 	}
 
-	// The server carries out what was sent to it, once it goes on, whoever still listens.
+	// The server carries out earlier commands, once it goes on, whoever still listens.
 	private long sentMeanwhile(String command) {
 		this.redis.server().resume();
 		try (Jedis last = this.redis.server().admin()) {

@@ -26,8 +26,8 @@ import static org.awaitility.Awaitility.await;
 
 /**
  * A release whose commands are held up until the lease has run out and somebody else has
- * got the lock. The server does that here: while its writes are paused it goes on to
- * answer who only reads.
+ * got the lock. The server holds them up: while writes are paused, reads are still
+ * answered.
  */
 @Tag("thorough")
 class LateReleaseTests {

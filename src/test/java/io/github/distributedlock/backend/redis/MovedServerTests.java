@@ -70,7 +70,7 @@ class MovedServerTests {
 		Claim holder = claim("k", "a");
 		assertThat(this.admin.set("lock:{k}", holder.owner())).isEqualTo("OK");
 		Claim waiting = claim("k", "b").number(1);
-		// Asks until it has left the server that refuses its commands.
+		// Asks until the backend has left the server that refuses its commands.
 		await().ignoreExceptions().until(() -> {
 			this.backend.acquireOrRegister(waiting);
 			return this.admin.hexists("lock-claims:{k}", "b");

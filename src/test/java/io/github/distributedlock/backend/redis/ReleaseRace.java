@@ -62,9 +62,9 @@ public final class ReleaseRace {
 	}
 
 	/**
-	 * Runs it.
-	 * @param releases how many times
-	 * @return what came of it
+	 * Runs the race.
+	 * @param releases the number of releases
+	 * @return the result
 	 */
 	Outcome run(int releases) throws Exception {
 		ExecutorService threads = Executors.newFixedThreadPool(THREADS);

@@ -24,9 +24,9 @@ import org.springframework.data.redis.connection.RedisStandaloneConfiguration;
 import static org.assertj.core.api.Assertions.assertThat;
 
 /**
- * Why it matters that a release is atomic: {@code -Dlock.race.releases} of them, 500 by
- * default, at the moment at which the lease runs out. Each candidate on the first server
- * that has it.
+ * The reason for atomic releases: {@code -Dlock.race.releases} releases, 500 by default,
+ * at the moment at which the lease runs out, by each candidate on the first server that
+ * has it.
  */
 @Tag("thorough")
 @Timeout(value = 30, unit = TimeUnit.MINUTES)

@@ -22,9 +22,9 @@ import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 import static org.awaitility.Awaitility.await;
 
 /**
- * When a {@link NotificationSubscription} tells its listener that it has begun anew, so
- * that notifications may have been missed. The server is a connection that acknowledges
- * when the test says so.
+ * The moments at which a {@link NotificationSubscription} tells its listener of a new
+ * subscription, so that notifications may have been missed. The server is a connection
+ * that acknowledges when the test says so.
  */
 class ResubscriptionReportsTests {
 

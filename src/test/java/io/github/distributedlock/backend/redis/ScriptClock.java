@@ -153,8 +153,7 @@ final class ScriptClock implements Link {
 	private final Map<String, Stored> stored = new HashMap<>();
 
 	/**
-	 * Creates it.
-	 * @param mistake what becomes of the text of a script before it is loaded
+	 * @param mistake changes the text of a script before the script is loaded
 	 */
 	ScriptClock(Jedis server, KeyNames names, UnaryOperator<String> mistake) {
 		this.server = server;

@@ -172,7 +172,8 @@ class SentinelFailoverTests {
 		return this.engine.acquire((lease != null) ? request.leaseTime(lease) : request);
 	}
 
-	// On connections of its own: those before are closed when it becomes the master.
+	// Opens connections of its own: earlier ones are closed when the server becomes the
+	// master.
 	private static Jedis admin(RedisServers.Server server) {
 		Jedis admin = server.admin();
 		admin.select(Topology.SENTINEL.database());
@@ -199,7 +200,8 @@ class SentinelFailoverTests {
 		await().atMost(PATIENCE).until(() -> this.sentinels.master() == this.replica);
 		await().atMost(PATIENCE).ignoreExceptions().until(() -> {
 			this.backend.release("any", "nobody");
-			// On a connection of its own, which may learn of it later.
+			// Renewals go over a connection of their own, which may learn of the change
+			// later.
 			this.backend.renew(List.of(Renewal.of(claim("nobody"))));
 			return true;
 		});

@@ -7,8 +7,8 @@ import redis.clients.jedis.exceptions.JedisAskDataException;
 import redis.clients.jedis.params.MigrateParams;
 
 /**
- * The move of one slot from the master that began with it to another, as slow as a test
- * likes. In the end the slot is where it began.
+ * The move of one slot from one master to another, as slow as a test likes. In the end
+ * the slot is where it began.
  */
 final class SlotMove implements AutoCloseable {
 

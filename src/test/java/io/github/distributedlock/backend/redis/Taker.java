@@ -18,8 +18,8 @@ import redis.clients.jedis.Response;
 import redis.clients.jedis.params.SetParams;
 
 /**
- * One who asks for the locks that it wants again and again, all of them in one pipeline,
- * until it has got each of them once.
+ * Asks for a number of locks again and again, all of them in one pipeline, until each of
+ * them was taken once.
  */
 final class Taker implements AutoCloseable {
 

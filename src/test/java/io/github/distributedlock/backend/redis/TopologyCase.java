@@ -16,8 +16,8 @@ import io.github.distributedlock.fixtures.Variant;
 import redis.clients.jedis.Jedis;
 
 /**
- * One way to get to locks: what the application was told of which servers, and by which
- * client it goes there. Its two backends are those of two JVMs.
+ * One way to reach locks: the servers that the application was told of, and the client
+ * that reaches them. The two backends are those of two JVMs.
  */
 final class TopologyCase {
 

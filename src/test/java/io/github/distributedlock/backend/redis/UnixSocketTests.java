@@ -89,7 +89,7 @@ class UnixSocketTests {
 		}
 	}
 
-	// Only if the lease is renewed it has more left than it had before.
+	// A lease with more left than before was renewed.
 	private static void awaitRenewal(Jedis admin) {
 		long[] before = { admin.pttl("lock:{k}") };
 		await().atMost(PATIENCE).pollInterval(Duration.ofMillis(20)).until(() -> {
@@ -101,7 +101,7 @@ class UnixSocketTests {
 	}
 
 	/**
-	 * Holds the lock, gives it back to whoever waits, and waits for it. Argument: the
+	 * Holds the lock, gives it back to the waiters, and waits for it. Argument: the
 	 * socket.
 	 */
 	static final class Other {

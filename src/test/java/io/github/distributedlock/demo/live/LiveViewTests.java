@@ -67,7 +67,7 @@ class LiveViewTests {
 	 * @return the key
 	 */
 	private String killWithLock() throws IOException {
-		// Paused, it keeps what it has: if that is nothing, again.
+		// A JVM that is paused keeps its locks. If it has none, the test pauses it again.
 		while (true) {
 			await("\n1    running");
 			enter("p1");
