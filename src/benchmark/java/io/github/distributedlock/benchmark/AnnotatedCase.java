@@ -7,7 +7,7 @@ import org.openjdk.jmh.results.Result;
 import org.openjdk.jmh.results.RunResult;
 
 /**
- * What the annotation costs, in time and memory, by JMH.
+ * The cost of the annotation, in time and memory, by JMH.
  */
 final class AnnotatedCase {
 

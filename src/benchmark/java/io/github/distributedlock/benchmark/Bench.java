@@ -5,18 +5,18 @@ import java.util.ArrayList;
 import java.util.List;
 
 /**
- * What the cases measure with.
+ * The means by which the cases measure.
  *
- * @param options how long, and whom
- * @param store the server that all of them share
- * @param directory for files that do not stay
- * @param results where to put what comes out
+ * @param options how long to measure, and whom
+ * @param store the server that all contestants share
+ * @param directory for temporary files
+ * @param results takes the results
  */
 record Bench(Options options, Store store, Path directory, Results results) {
 
 	static final int MOST_HEAP_MEGABYTES = 256;
 
-	/** So that the JVMs of all contestants have room at the same time. */
+	/** Leaves room for the JVMs of all contestants at the same time. */
 	private static final int HEAP_MEGABYTES_OF_A_CONTESTANT = 512;
 
 	int port() {

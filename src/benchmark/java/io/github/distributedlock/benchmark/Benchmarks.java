@@ -48,7 +48,7 @@ public final class Benchmarks {
 		System.exit(failed.isEmpty() ? 0 : 1);
 	}
 
-	// What the others measured is not lost by one that fails.
+	// A case that fails leaves the results of the others.
 	private static void run(Case each, Bench bench, List<String> failed) {
 		long begin = System.nanoTime();
 		try {

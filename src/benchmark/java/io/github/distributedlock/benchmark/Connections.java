@@ -17,7 +17,7 @@ final class Connections {
 
 	static final String HOST = "localhost";
 
-	/** So that nobody waits for a connection. */
+	/** Large enough that nobody waits for a connection. */
 	private static final int POOL = 128;
 
 	private Connections() {

@@ -35,11 +35,11 @@ enum Contestant {
 			"keepTime " + OurLocks.KEEP_TIME.toMillis() + " ms, Spring Data Redis over Jedis, as it comes",
 			OurLocks::keptOverJedis),
 
-	/** What most write by hand. */
+	/** The lock that most people write by hand. */
 	JEDIS("raw Jedis", Jedis.class, "pool of 128; SET NX PX and EVALSHA; when busy again after 1 ms",
 			RawJedisLocks::new),
 
-	/** What most write by hand. */
+	/** The lock that most people write by hand. */
 	LETTUCE("raw Lettuce", RedisClient.class, "one connection; SET NX PX and EVALSHA; when busy again after 1 ms",
 			RawLettuceLocks::new),
 
@@ -75,7 +75,7 @@ enum Contestant {
 			"keepTime " + OurLocks.KEEP_TIME.toMillis() + " ms, and the same pool",
 			(port) -> OurLocks.overJdbc(Connections.postgres(port), OurLocks.KEEP_TIME)),
 
-	/** What most write by hand. */
+	/** The lock that most people write by hand. */
 	JDBC("raw JDBC", Driver.class,
 			"pool of 32 of Hikari; INSERT … ON CONFLICT DO UPDATE and UPDATE; when busy again after 1 ms",
 			RawJdbcLocks::onPostgres),
@@ -92,7 +92,7 @@ enum Contestant {
 	OURS_MARIADB("ours (MariaDB)", LockHandle.class, Contestant.POOL_OF_STARTER,
 			(port) -> OurLocks.overJdbc(Connections.mariaDb(port), Duration.ZERO)),
 
-	/** What most write by hand on MariaDB. */
+	/** The lock that most people write by hand on MariaDB. */
 	MARIADB("raw JDBC (MariaDB)", org.mariadb.jdbc.Driver.class,
 			"pool of 32 of Hikari; INSERT … ON DUPLICATE KEY UPDATE and UPDATE; when busy again after 1 ms",
 			RawJdbcLocks::onMariaDb),

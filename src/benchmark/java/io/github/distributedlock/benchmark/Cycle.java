@@ -28,7 +28,7 @@ public class Cycle {
 	static final String OWN_KEYS = "own";
 
 	/**
-	 * What the threads share.
+	 * The state that the threads share.
 	 */
 	@State(Scope.Benchmark)
 	public static class Shared {
@@ -56,7 +56,7 @@ public class Cycle {
 	}
 
 	/**
-	 * What each thread has.
+	 * The state of each thread.
 	 */
 	@State(Scope.Thread)
 	public static class Own {

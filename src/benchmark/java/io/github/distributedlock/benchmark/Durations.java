@@ -34,7 +34,7 @@ final class Durations {
 	}
 
 	/**
-	 * What several threads, or JVMs, have counted.
+	 * Returns the counts of several threads, or JVMs, together.
 	 */
 	static Durations sum(Collection<Durations> all) {
 		Durations sum = new Durations();
@@ -68,7 +68,7 @@ final class Durations {
 	}
 
 	/**
-	 * What {@link #toString()} has written.
+	 * Reads the output of {@link #toString()}.
 	 */
 	static Durations parse(String text) {
 		Durations durations = new Durations();

@@ -3,7 +3,7 @@ package io.github.distributedlock.benchmark;
 import java.util.Locale;
 
 /**
- * What is measured, in which unit, and against which load.
+ * The measured figures, each with its unit and its load.
  */
 enum Figure {
 
@@ -101,7 +101,7 @@ enum Figure {
 		return this.title;
 	}
 
-	/** What the load is counted in; empty if there is none. */
+	/** Returns the unit of the load; empty if there is none. */
 	String load() {
 		return this.load;
 	}
@@ -110,7 +110,7 @@ enum Figure {
 		return this.unit;
 	}
 
-	/** What stands above the contestants in a table. */
+	/** Returns the heading above the contestants in a table. */
 	String measure() {
 		return this.load.isEmpty() ? this.unit : this.unit + ", by " + this.load;
 	}

@@ -10,7 +10,7 @@ import java.util.Set;
 import java.util.TreeSet;
 
 /**
- * What to measure, and for how long.
+ * What to measure, and for how long, by system properties.
  */
 final class Options {
 
@@ -64,8 +64,8 @@ final class Options {
 	}
 
 	/**
-	 * Who is measured: those who are named, else all; in a quick run, else the few that
-	 * tell most.
+	 * Returns the contestants: those that are named, else all; in a quick run, else the
+	 * few that tell most.
 	 */
 	List<Contestant> contestants() {
 		if (this.contestants.isEmpty() && this.quick && !onDatabase()) {

@@ -9,7 +9,7 @@ import java.util.concurrent.atomic.LongAdder;
 import com.zaxxer.hikari.HikariDataSource;
 
 /**
- * What most write by hand in a database: two statements.
+ * The lock that most people write by hand in a database: two statements.
  */
 final class RawJdbcLocks implements Locks {
 

@@ -9,7 +9,7 @@ import redis.clients.jedis.JedisPool;
 import redis.clients.jedis.params.SetParams;
 
 /**
- * What most write by hand, over a pool of Jedis.
+ * The lock that most people write by hand, over a pool of Jedis.
  */
 @SuppressWarnings("deprecation") // A pool of Jedis is what most have.
 final class RawJedisLocks implements Locks {

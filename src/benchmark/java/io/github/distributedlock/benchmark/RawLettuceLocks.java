@@ -10,7 +10,7 @@ import io.lettuce.core.SetArgs;
 import io.lettuce.core.api.sync.RedisCommands;
 
 /**
- * What most write by hand, over one connection of Lettuce.
+ * The lock that most people write by hand, over one connection of Lettuce.
  */
 final class RawLettuceLocks implements Locks {
 

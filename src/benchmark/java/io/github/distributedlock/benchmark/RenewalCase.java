@@ -26,8 +26,8 @@ final class RenewalCase {
 			for (int locks : bench.options().quick() ? FEWER : LOCKS) {
 				contestants.forEach((contestant) -> keepers.add(new Keeper(contestant, bench, locks)));
 			}
-			// What takes place once in a period takes minutes to be compiled; until
-			// then the compilers need ten times what the renewal does.
+			// Code that runs once in a period takes minutes to be compiled; until then
+			// the compilers need ten times the processor time of the renewal.
 			Pauses.pause(PERIOD_MILLIS * bench.options().size(9, 1) + PERIOD_MILLIS / 2);
 			for (int round = 0; round < bench.options().size(3, 1); round++) {
 				keepers.forEach(Keeper::begin);

@@ -8,7 +8,7 @@ import java.util.OptionalDouble;
 import java.util.TreeSet;
 
 /**
- * What came out. Several values of the same thing count by their median.
+ * The results. Several values of the same figure count by their median.
  */
 final class Results {
 

@@ -5,7 +5,7 @@ import java.time.ZoneOffset;
 import java.util.Map;
 
 /**
- * What was measured, on what.
+ * The subject and the machine of the measurement.
  */
 final class Setting {
 

@@ -57,7 +57,7 @@ record WarmUp(Bench bench, Contestant contestant, int threads, long millis) {
 		}
 	}
 
-	// What was asked for in the round is compiled while nothing else wants the cores.
+	// The compilers finish the requests of the round while nothing else wants the cores.
 	private static long awaitCompiled(List<WorkerJvm> jvms) {
 		long compiled = compiledMillis(jvms);
 		while (true) {

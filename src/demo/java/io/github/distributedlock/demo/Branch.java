@@ -53,14 +53,14 @@ final class Branch implements AutoCloseable {
 	}
 
 	/**
-	 * Whether the buyers have gone home because there is nothing left.
+	 * Returns whether the buyers have gone home because there is nothing left.
 	 */
 	boolean isClosed(String sku) {
 		return hasSaid(Shop.CLOSED + sku);
 	}
 
 	/**
-	 * Whether a sale has stopped half-way.
+	 * Returns whether a sale has stopped half-way.
 	 */
 	boolean hasFainted() {
 		return hasSaid(Shop.FAINTED);

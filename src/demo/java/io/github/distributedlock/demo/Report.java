@@ -25,16 +25,17 @@ record Report(Round unlocked, Round locked, Round killed, Optional<Takeover> tak
 	}
 
 	/**
-	 * Whether the rounds with the lock sold each unit once, to one buyer after the other.
+	 * Returns whether the rounds with the lock sold each unit once, to one buyer after the other.
 	 */
 	boolean isExact() {
 		return this.locked.isExact() && this.killed.isExact() && this.takeover.isPresent() && violations() == 0;
 	}
 
 	/**
-	 * What must never happen: two buyers in the lock at the same time, units sold that
-	 * there are not, units sold outside of the lock. A lock that was taken before the
-	 * lease of the killed JVM had run out overlaps that lease, and so counts.
+	 * Returns how often something has happened that must never happen: two buyers in the
+	 * lock at the same time, units sold that there are not, units sold outside of the
+	 * lock. A lock that was taken before the lease of the killed JVM had run out overlaps
+	 * that lease, and so counts.
 	 */
 	int violations() {
 		int outside = Math.max(0, this.locked.sold() + this.killed.sold() - this.holds.size());

@@ -25,7 +25,7 @@ record Round(int units, List<Integer> sales, int left, Duration time) {
 	}
 
 	/**
-	 * Whether each unit was sold once.
+	 * Returns whether each unit was sold once.
 	 */
 	boolean isExact() {
 		return sold() == this.units && this.left == 0;

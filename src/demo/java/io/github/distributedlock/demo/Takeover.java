@@ -36,7 +36,7 @@ record Takeover(long killed, Hold last, Hold next) {
 	}
 
 	/**
-	 * What was certainly left of the lease at the kill.
+	 * Returns the rest of the lease that was certainly left at the kill.
 	 */
 	long leaseMillis() {
 		return TimeUnit.NANOSECONDS.toMillis(this.last.until() - this.killed);

@@ -5,9 +5,9 @@ import io.github.distributedlock.protocol.PlainCommands.Ending;
 import io.github.distributedlock.protocol.Request.Phase;
 
 /**
- * What happens beside the requests: in the background of each JVM
- * ({@code NotificationRouter}, {@code Withdrawals}, {@code Sweeper}), in the network, and
- * on the server.
+ * The steps beside the requests: in the background of each JVM ({@code
+ * NotificationRouter}, {@code Withdrawals}, {@code Sweeper}), in the network, and on the
+ * server.
  */
 record BackgroundTransitions(Setup setup, Scripts scripts, PlainCommands plain) {
 
@@ -92,7 +92,7 @@ record BackgroundTransitions(Setup setup, Scripts scripts, PlainCommands plain) 
 	}
 
 	/**
-	 * What goes on in several commands, other than for a request that is under way.
+	 * Steps that take several commands, and belong to no request that is under way.
 	 */
 	private void running(Transitions<State> transitions, State state, StepProgress at) {
 		if (at.unheard()) {
@@ -218,7 +218,7 @@ record BackgroundTransitions(Setup setup, Scripts scripts, PlainCommands plain) 
 	}
 
 	/**
-	 * Whether nobody will extend the owner's lease or give the key back.
+	 * Returns whether nobody will extend the owner's lease or give the key back.
 	 */
 	private static boolean isAbandoned(State state, Owner owner) {
 		boolean underWay = state.isUnderWay(owner)

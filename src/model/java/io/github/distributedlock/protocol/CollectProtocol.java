@@ -46,12 +46,12 @@ record CollectProtocol(@Nullable Rule broken) implements Model<Collected> {
 		RENEWED_MEANWHILE,
 
 		/**
-		 * What is acquired after a loss has a new owner token.
+		 * A key that is acquired after a loss has a new owner token.
 		 */
 		NEW_OWNER,
 
 		/**
-		 * What comes after the lost key is given back.
+		 * Keys that come after the lost one are given back.
 		 */
 		LATER_KEYS_ARE_GIVEN_BACK
 

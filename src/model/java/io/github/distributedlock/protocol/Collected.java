@@ -5,11 +5,11 @@ import java.util.List;
 import java.util.stream.IntStream;
 
 /**
- * What two requests have of their keys, and what the server knows of that, at one moment.
+ * The keys of two requests, in the view of the requests and of the server, at one moment.
  *
- * @param keys who has each key on the server
+ * @param keys the owner of each key on the server
  * @param requests the requests
- * @param undone what is given back or lost, and will be deleted
+ * @param undone keys that were given back or lost, and will be deleted
  * @param faults how much has gone wrong
  * @param isInOrder whether no lease has run out that could have been renewed
  */

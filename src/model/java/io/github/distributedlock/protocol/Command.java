@@ -3,11 +3,11 @@ package io.github.distributedlock.protocol;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What is sent to the server.
+ * A command to the server.
  *
- * @param kind which step
- * @param owner for whom; of a withdrawal, only the JVM matters
- * @param from who has the key that is passed on
+ * @param kind the kind of step
+ * @param owner the owner that sends the command; of a withdrawal, only the JVM matters
+ * @param from the owner that has the key that is passed on
  */
 record Command(Kind kind, Owner owner, @Nullable Owner from) {
 

@@ -33,7 +33,7 @@ final class Explorer<S> {
 	private final List<Integer> origins = new ArrayList<>();
 
 	/**
-	 * Which states follow each one if nothing goes wrong.
+	 * The states that follow each state if nothing goes wrong.
 	 */
 	private final List<int[]> next = new ArrayList<>();
 

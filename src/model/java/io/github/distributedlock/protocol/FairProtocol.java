@@ -38,7 +38,7 @@ record FairProtocol(List<Integer> jvms, Set<Integer> unfair, boolean hears, bool
 	private static final Duration LEASE = Duration.ofSeconds(10);
 
 	/**
-	 * What JVMs do so that the order is kept, and all are alive.
+	 * The rules of JVMs that keep the order, and all alive.
 	 */
 	enum Rule {
 

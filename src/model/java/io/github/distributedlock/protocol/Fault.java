@@ -1,7 +1,7 @@
 package io.github.distributedlock.protocol;
 
 /**
- * What can go wrong.
+ * The faults of a run.
  */
 enum Fault {
 

@@ -3,7 +3,7 @@ package io.github.distributedlock.protocol;
 import io.github.distributedlock.backend.Holder;
 
 /**
- * What must hold in every state of {@link Grants}.
+ * The properties that must hold in every state of {@link Grants}.
  */
 enum GrantProperty implements Property<Grants> {
 
@@ -69,7 +69,7 @@ enum GrantProperty implements Property<Grants> {
 	},
 
 	/**
-	 * Nor do several faults cost a lease, for each of them costs a poll.
+	 * Several faults cost no lease either, because each of them costs a poll.
 	 */
 	NO_LOST_LEASE {
 

@@ -1,8 +1,8 @@
 package io.github.distributedlock.protocol;
 
 /**
- * What keeps grants safe, and all awake, in JVMs. Each rule is broken once, to see that
- * the model notices.
+ * The rules of JVMs that keep grants safe, and all awake. Each rule is broken once, to
+ * see that the model notices.
  */
 enum GrantRule {
 
@@ -29,7 +29,7 @@ enum GrantRule {
 	SHORT_AT_FIRST,
 
 	/**
-	 * Who accepts a grant counts the lease that was granted.
+	 * A request that accepts a grant counts the lease that was granted.
 	 */
 	COUNTED_AS_GRANTED,
 

@@ -21,7 +21,7 @@ import io.github.distributedlock.protocol.Grants.Registration;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What the server does with a command, in one step.
+ * The effect of a command on the server, in one step.
  */
 final class GrantScripts {
 

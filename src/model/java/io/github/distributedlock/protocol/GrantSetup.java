@@ -123,7 +123,8 @@ record GrantSetup(List<Integer> requests, List<Integer> jvms, Set<Integer> fair,
 	}
 
 	/**
-	 * What is left of a lease that was granted, if so much would be left of a full one.
+	 * Returns the rest of a lease that was granted, if so much would be left of a full
+	 * one.
 	 */
 	int leftOfGrant(int left) {
 		return holds(GrantRule.COUNTED_AS_GRANTED) ? left - this.lease + granted() : left;

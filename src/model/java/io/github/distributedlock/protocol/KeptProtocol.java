@@ -45,7 +45,7 @@ record KeptProtocol(List<Integer> requests, boolean timely, int earlier, int mos
 	static final int KEEP = 3;
 
 	/**
-	 * What makes kept keys safe, and others wait no longer than they must.
+	 * The rules that make kept keys safe, and let others wait no longer than they must.
 	 */
 	enum Rule {
 
@@ -96,7 +96,7 @@ record KeptProtocol(List<Integer> requests, boolean timely, int earlier, int mos
 		KEEP_TIME_ENDS,
 
 		/**
-		 * So is one that is used again and again.
+		 * A key that is used again and again is given back, too.
 		 */
 		CONSTANT_USE_ENDS,
 
@@ -201,7 +201,7 @@ record KeptProtocol(List<Integer> requests, boolean timely, int earlier, int mos
 	}
 
 	/**
-	 * What must hold in every state.
+	 * The properties that must hold in every state.
 	 */
 	enum Duty implements Property<Kept> {
 

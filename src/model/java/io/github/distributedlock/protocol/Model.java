@@ -10,7 +10,7 @@ import java.util.List;
 interface Model<S> {
 
 	/**
-	 * Whether to explore also what takes minutes, and gigabytes of memory.
+	 * True to explore also models that take minutes, and gigabytes of memory.
 	 */
 	boolean LARGE = Boolean.getBoolean("lock.model.large");
 
@@ -22,7 +22,7 @@ interface Model<S> {
 	List<Transition<S>> transitions(S state);
 
 	/**
-	 * Whether all has come to an end.
+	 * Returns whether all has come to an end.
 	 */
 	boolean isOver(S state);
 

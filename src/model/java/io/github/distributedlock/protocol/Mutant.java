@@ -11,7 +11,7 @@ enum Mutant {
 	NO_OWNER_CHECK,
 
 	/**
-	 * Who registers as a waiter does not look whether the key is free by now.
+	 * A request that registers as a waiter does not look whether the key is free by now.
 	 */
 	NO_RETRY_WHEN_REGISTERING,
 
@@ -26,7 +26,7 @@ enum Mutant {
 	NO_RESERVATION,
 
 	/**
-	 * What an unanswered acquire may have got is not given back.
+	 * A key that an unanswered acquire may have got is not given back.
 	 */
 	NO_CLEAN_UP,
 
@@ -172,7 +172,7 @@ enum Mutant {
 	NO_CLEAN_UP_BETWEEN_HOLDS,
 
 	/**
-	 * Who was passed on the key unheard begins a new slice.
+	 * A request to which the key was passed on without an answer begins a new slice.
 	 */
 	UNHEARD_PASS_BEGINS_A_SLICE
 

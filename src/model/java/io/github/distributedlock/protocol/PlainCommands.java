@@ -15,7 +15,7 @@ import org.jspecify.annotations.Nullable;
 record PlainCommands(Setup setup) {
 
 	/**
-	 * What has come of a command.
+	 * The result of a command.
 	 *
 	 * @param state the state afterwards
 	 * @param progress how far the step is then
@@ -233,8 +233,8 @@ record PlainCommands(Setup setup) {
 	}
 
 	/**
-	 * Who is not registered any more has acquired the lock since, or given up, and may
-	 * not listen.
+	 * A waiter that is not registered any more has acquired the lock since, or given up,
+	 * and may not listen.
 	 */
 	private Outcome forget(State state, StepProgress at) {
 		boolean waits = state.server().knows(at.waiter()) || this.setup.has(Mutant.WAITER_TAKEN_FOR_GRANTED);

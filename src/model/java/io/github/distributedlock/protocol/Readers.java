@@ -113,7 +113,8 @@ record Readers(List<Client> threads, List<Integer> local, ModelKey key, List<Wai
 	 * A thread has the lock.
 	 */
 	Readers granted(int thread) {
-		// Who has permits passes only those that have no place among them.
+		// A thread with permits passes only threads that have no place among those with
+		// permits.
 		int most = this.threads.get(thread).most();
 		boolean passesBy = this.bypasses >= 0 && isInTheWay(most) && (most < 2 || !this.key.waiters().isEmpty());
 		int more = passesBy ? Math.min(this.bypasses + 1, this.threads.size()) : this.bypasses;
@@ -222,7 +223,7 @@ record Readers(List<Client> threads, List<Integer> local, ModelKey key, List<Wai
 	}
 
 	/**
-	 * Whether there are permits for those that have waited longest.
+	 * Returns whether there are permits for those that have waited longest.
 	 */
 	private boolean isIdle(int permits) {
 		return permits > 1 && held().allMatch((other) -> other.most() > 1) && held().count() < permits

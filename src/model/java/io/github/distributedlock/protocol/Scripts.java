@@ -117,7 +117,7 @@ final class Scripts {
 	}
 
 	/**
-	 * What an observer makes of a command.
+	 * Returns the observer's memory after a command.
 	 */
 	private GhostState judged(State state, Command command, Server after) {
 		Owner owner = command.owner();

@@ -81,11 +81,11 @@ record Server(@Nullable Value value, List<Waiter> waiters, int lastToken, int cl
 	}
 
 	/**
-	 * Who waits.
+	 * A waiter.
 	 *
 	 * @param jvm the JVM
 	 * @param place the score, which scripts take from the time, and which is always the
-	 * same here for them: each comes after those that wait
+	 * same in this model: each waiter comes after those that wait already
 	 */
 	record Waiter(int jvm, int place) {
 

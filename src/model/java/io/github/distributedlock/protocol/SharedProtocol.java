@@ -39,7 +39,7 @@ record SharedProtocol(List<Integer> jvms, List<Kind> kinds, List<Integer> permit
 		int mostFaults, Set<Fault> faults, @Nullable Enum<?> broken) implements Model<Readers> {
 
 	/**
-	 * What a thread does with the lock.
+	 * The kinds of use of the lock by a thread.
 	 */
 	enum Kind {
 

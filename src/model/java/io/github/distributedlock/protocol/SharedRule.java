@@ -1,7 +1,8 @@
 package io.github.distributedlock.protocol;
 
 /**
- * What JVMs do so that readers, writers and holders of permits are safe, and all awake.
+ * The rules of JVMs that keep readers, writers and holders of permits safe, and all
+ * awake.
  */
 enum SharedRule {
 

@@ -58,8 +58,8 @@ record SilenceProtocol(int waiters, @Nullable Enum<?> broken) implements Model<S
 	private static final String HOLDER = "H:0#0";
 
 	/**
-	 * What lets the living keep their places, and forgets the dead, on a server that lets
-	 * queues expire.
+	 * The rules that let the living keep their places, and forget the dead, on a server
+	 * that lets queues expire.
 	 */
 	enum Rule {
 

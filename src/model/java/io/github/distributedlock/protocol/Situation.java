@@ -6,7 +6,7 @@ package io.github.distributedlock.protocol;
 interface Situation {
 
 	/**
-	 * Whether nobody believes to hold the lock beside somebody who must not, or without
+	 * Returns whether nobody believes to hold the lock beside somebody who must not, or without
 	 * owning the key.
 	 */
 	boolean isSafe();

@@ -6,7 +6,8 @@ package io.github.distributedlock.protocol;
 enum SmallModelProperty implements Property<Situation> {
 
 	/**
-	 * Who believes to hold the lock does, and nobody else who must not.
+	 * A request that believes to hold the lock holds it, and so does nobody else who must
+	 * not.
 	 */
 	SAFETY {
 

@@ -56,7 +56,7 @@ record State(Server server, List<Jvm> jvms, List<Integer> messages, List<Command
 	}
 
 	/**
-	 * Whether all requests have ended.
+	 * Returns whether all requests have ended.
 	 */
 	boolean isOver() {
 		return this.jvms.stream()

@@ -1,7 +1,7 @@
 package io.github.distributedlock.protocol;
 
 /**
- * What stands in the lock's key.
+ * The content of the lock's key.
  */
 sealed interface Value {
 

@@ -30,7 +30,7 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
 /**
- * What the contract tests are written with.
+ * The means by which the contract tests are written.
  */
 @TestInstance(TestInstance.Lifecycle.PER_CLASS)
 @ExtendWith(Repeated.class)
@@ -160,7 +160,7 @@ abstract class ContractBench {
 	}
 
 	/**
-	 * As the engine asks that has asked before.
+	 * Asks as the engine does after a first answer.
 	 */
 	static AcquireResult askAgain(LockBackend backend, Claim claim) {
 		return backend.features().contains(LockFeature.PLACES) ? backend.acquireOrRegister(claim)

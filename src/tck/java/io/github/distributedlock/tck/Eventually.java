@@ -13,7 +13,8 @@ final class Eventually {
 	private static final long POLL_MILLIS = 10;
 
 	/**
-	 * As much of a poll counts. A longer one waits for the store or for the processor.
+	 * Counts at most this much of a poll. A longer poll waits for the store or for the
+	 * processor.
 	 */
 	private static final long LONGEST_POLL = TimeUnit.MILLISECONDS.toNanos(100);
 
@@ -45,7 +46,7 @@ final class Eventually {
 	}
 
 	/**
-	 * What must come has not come.
+	 * An event that must come has not come.
 	 */
 	static final class WaitedInVain extends AssertionError {
 

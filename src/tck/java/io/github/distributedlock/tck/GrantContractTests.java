@@ -315,7 +315,7 @@ abstract class GrantContractTests extends OwnershipContractTests {
 		backend.release(reserved, holder.owner());
 		a.awaitWake(reserved);
 		busy(backend, claim(reserved, "b"));
-		// What comes last is heard last.
+		// The last notification is heard last.
 		String kept = key();
 		Claim owner = recallable(backend, kept, "a");
 		busy(backend, claim(kept, "b"));

@@ -201,7 +201,7 @@ public abstract class OwnershipContractTests extends ContractBench {
 		assertEquals(List.of(true), backend.renew(List.of(Renewal.of(claim))));
 	}
 
-	// What a store may offer
+	// Features that a store may offer.
 
 	@ContractTest
 	void whatIsNotOfferedIsRefused(String store) {

@@ -126,7 +126,7 @@ abstract class PassingContractTests extends GrantContractTests {
 		Claim first = held(backend, key, "a");
 		Claim next = claim(key, "a");
 		backend.pass(first.owner(), next, false);
-		// As after an answer that got lost.
+		// Asks again, as after an answer that got lost.
 		assertEquals(HandOverResult.of(false, AcquireResult.ACQUIRED), backend.pass(first.owner(), next, true));
 		assertEquals(List.of(true), backend.renew(List.of(Renewal.of(next))));
 	}

@@ -89,7 +89,7 @@ final class StandstillWatch {
 	}
 
 	/**
-	 * What came before does not count.
+	 * Earlier events do not count.
 	 */
 	synchronized void begin() {
 		this.last = System.nanoTime();

@@ -358,7 +358,7 @@ class LockContractTests {
 	}
 
 	/**
-	 * Whether another thread gets what excludes a lock.
+	 * Returns whether another thread gets what excludes a lock.
 	 */
 	private boolean isFree(Locks locks, Sort sort) {
 		Lock rival = sort.rival.apply(locks);

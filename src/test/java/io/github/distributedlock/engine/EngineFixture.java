@@ -80,7 +80,7 @@ public abstract class EngineFixture {
 	}
 
 	/**
-	 * Whether any key is held, waited for or withdrawn from in our engine.
+	 * Returns whether any key is held, waited for or withdrawn from in our engine.
 	 */
 	protected boolean hasQueues() {
 		return this.engine.hasQueues();
@@ -225,7 +225,7 @@ public abstract class EngineFixture {
 	}
 
 	/**
-	 * Whether the calling thread is inside a method of a class of the engine.
+	 * Returns whether the calling thread is inside a method of a class of the engine.
 	 */
 	protected static boolean isInside(String type, String method) {
 		return StackWalker.getInstance()

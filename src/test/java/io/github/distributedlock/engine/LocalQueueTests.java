@@ -86,7 +86,7 @@ class LocalQueueTests {
 	}
 
 	/**
-	 * Whether the turn of an entry has come, which is told once.
+	 * Returns whether the turn of an entry has come, which is told once.
 	 */
 	static boolean takeTurn(Entry entry) {
 		return entry.isCurrent() && (entry.wasFirst() || entry.nudges().tryAcquire());

@@ -267,7 +267,7 @@ class PermitsTests extends EngineFixture {
 	}
 
 	/**
-	 * Whether there is no permit of two, as a request finds that does not wait.
+	 * Returns whether there is no permit of two, as a request finds that does not wait.
 	 */
 	private static boolean isBusy(LockEngine engine) {
 		return Stream.ofNullable(engine.tryAcquire(detached(2)).orElse(null))

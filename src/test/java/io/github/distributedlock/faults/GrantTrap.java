@@ -91,7 +91,7 @@ final class GrantTrap implements Relay.Rule {
 		Patience.get(this.heldBack, "a grant of " + this.key + " to hold back").deliver();
 	}
 
-	/** Whether there was such a message. */
+	/** Returns whether there was such a message. */
 	boolean hasStruck() {
 		return this.owner.isDone();
 	}

@@ -93,7 +93,7 @@ final class Recorder implements AutoCloseable {
 		}
 	}
 
-	/** Whether somebody holds a key for certain. */
+	/** Returns whether somebody holds a key for certain. */
 	boolean isHeld(String key) {
 		return this.open.stream().anyMatch((held) -> held.handle.keys().contains(key) && !held.told);
 	}

@@ -79,7 +79,7 @@ enum Step {
 	}
 
 	/**
-	 * Whether a request is this step.
+	 * Returns whether a request is this step.
 	 */
 	boolean isIn(List<String> request) {
 		return switch (request.get(0).toLowerCase(Locale.ROOT)) {

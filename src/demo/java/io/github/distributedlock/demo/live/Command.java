@@ -5,10 +5,10 @@ import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 
 /**
- * What a person wants.
+ * A command of a person.
  *
  * @param letter what to do
- * @param jvm to which JVM; 0 if to none
+ * @param jvm the JVM to do this to; 0 for none
  */
 record Command(char letter, int jvm) {
 

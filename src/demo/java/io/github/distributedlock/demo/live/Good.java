@@ -9,7 +9,7 @@ import java.util.concurrent.ThreadLocalRandom;
  */
 enum Good {
 
-	/** So slowly that the lease is renewed meanwhile. */
+	/** Slow enough that the lease is renewed meanwhile. */
 	APPLES(1500, 3000),
 
 	PEARS(100, 400),

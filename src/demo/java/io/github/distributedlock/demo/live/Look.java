@@ -5,9 +5,9 @@ import java.util.List;
 import java.util.Optional;
 
 /**
- * What was seen at one moment.
+ * The view at one moment.
  *
- * @param at how long after the start
+ * @param at the time since the start
  * @param jvms each JVM, by number
  * @param keys each key
  */

@@ -3,7 +3,7 @@ package io.github.distributedlock.demo.live;
 import java.util.Locale;
 
 /**
- * What a JVM does. The colours are those of a terminal and of a picture.
+ * The state of a JVM. The colours are those of a terminal and of a picture.
  */
 enum State {
 
