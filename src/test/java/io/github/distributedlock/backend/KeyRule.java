@@ -141,12 +141,12 @@ public enum KeyRule {
 	LIVENESS_OF_EACH_KIND,
 
 	/**
-	 * Who is silent for a second does not count as a waiter.
+	 * A waiter that is silent for a second does not count.
 	 */
 	THE_SILENT_ARE_DEAD,
 
 	/**
-	 * Who has permits and readers do not have the lock together.
+	 * Holders of permits and readers do not have the lock together.
 	 */
 	PERMITS_AND_READERS_ARE_APART,
 
@@ -156,13 +156,12 @@ public enum KeyRule {
 	KEPT_PERMITS_COUNT,
 
 	/**
-	 * Who has permits goes by their own number, and not by that of those who have the
-	 * lock.
+	 * A request with permits goes by its own number, and not by that of the holders.
 	 */
 	EACH_BY_ITS_OWN_PERMITS,
 
 	/**
-	 * Who has permits does not get ahead of anybody who waits.
+	 * A request with permits does not get ahead of any waiter.
 	 */
 	PERMITS_DEFER_TO_ALL_WAITERS,
 
@@ -216,7 +215,7 @@ public enum KeyRule {
 	THE_FUTURE_IS_NO_SILENCE,
 
 	/**
-	 * Who asks, or gives the key back, lives.
+	 * A JVM that asks, or gives the key back, lives.
 	 */
 	WHO_SPEAKS_LIVES,
 
@@ -231,7 +230,7 @@ public enum KeyRule {
 	OLDEST_IS_JUDGED,
 
 	/**
-	 * Who registers as a waiter looks whether the key is free by now.
+	 * A request that registers as a waiter looks whether the key is free by now.
 	 */
 	RETRIED_WHEN_REGISTERED,
 
@@ -292,7 +291,7 @@ public enum KeyRule {
 	CLAIMS_ARE_RECENT,
 
 	/**
-	 * Who hears notifications is subscribed at this server.
+	 * A JVM that hears notifications is subscribed at this server.
 	 */
 	SUBSCRIBERS_ARE_COUNTED,
 

@@ -36,8 +36,8 @@ import static org.assertj.core.api.Assertions.assertThatIllegalArgumentException
 import static org.assertj.core.api.Assertions.assertThatIllegalStateException;
 
 /**
- * What no lock of the JDK does, since none of them is lost, fails, or is one lock in
- * several objects.
+ * Behaviour that no lock of the JDK has, because none of them is lost, fails, or is one
+ * lock in several objects.
  */
 class JdkLocksTests extends EngineFixture {
 
@@ -176,7 +176,8 @@ class JdkLocksTests extends EngineFixture {
 	}
 
 	/**
-	 * Else unlocking the lost one would throw, and the new one be held for ever.
+	 * Otherwise unlocking the lost lock would throw, and the new one would be held for
+	 * ever.
 	 */
 	@ParameterizedTest
 	@EnumSource

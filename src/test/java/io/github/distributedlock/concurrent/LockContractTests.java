@@ -30,8 +30,8 @@ import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 import static org.assertj.core.api.Assertions.assertThatNullPointerException;
 
 /**
- * What {@link Lock} and {@link java.util.concurrent.locks.ReadWriteLock} promise, of the
- * JDK's own locks and of ours.
+ * The promises of {@link Lock} and {@link java.util.concurrent.locks.ReadWriteLock}, of
+ * the JDK's own locks and of ours.
  */
 class LockContractTests {
 

@@ -25,8 +25,8 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 /**
- * What comes between the steps of requests that no thread waits for: a stop, an executor
- * that runs a task twice or not at all, a node that stalls.
+ * Events between the steps of requests that no thread waits for: a stop, an executor that
+ * runs a task twice or not at all, a node that stalls.
  */
 class AsyncEdgesTests extends EngineFixture {
 

@@ -19,8 +19,8 @@ import org.junit.jupiter.api.Test;
 import static org.assertj.core.api.Assertions.assertThat;
 
 /**
- * Which requests without a thread stand in the line of a node of the store, where, and
- * for how long; and which thread asks.
+ * The line of a node of the store: the requests without a thread that stand there, their
+ * places and times, and the thread that asks.
  */
 class AsyncLinesTests extends EngineFixture {
 

@@ -13,7 +13,7 @@ import org.junit.jupiter.api.Test;
 import static org.assertj.core.api.Assertions.assertThat;
 
 /**
- * What a reactive chain asks of the engine.
+ * The requests of a reactive chain to the engine.
  */
 class ChainTests extends EngineFixture {
 

@@ -42,7 +42,7 @@ class CloseAtEveryStepTests {
 		int steps = new Run(NEVER, NEVER, NEVER, workersAreLate).steps();
 		int served = 0;
 		int refused = 0;
-		// What is to happen at the step after the last one does not happen.
+		// An event at the step after the last one does not happen.
 		for (int released = 0; released <= steps; released++) {
 			for (int heard = released; heard <= steps; heard++) {
 				for (int closed = 0; closed <= steps; closed++) {
@@ -213,7 +213,7 @@ class CloseAtEveryStepTests {
 
 			private @Nullable String owner = OTHER;
 
-			/** What is granted next. */
+			/** The claim that is granted next. */
 			private @Nullable Claim claim;
 
 			private @Nullable ReleaseListener listener;

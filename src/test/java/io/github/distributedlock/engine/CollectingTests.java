@@ -130,8 +130,8 @@ class CollectingTests extends EngineFixture {
 	}
 
 	/**
-	 * What is held that comes after the key that is asked for: others that do the same
-	 * would wait for each other.
+	 * Returns the held keys that come after the key that is asked for: two requests with
+	 * such keys would wait for each other.
 	 */
 	private List<String> heldOutOfOrder() {
 		String last = this.backend.steps().get(this.backend.steps().size() - 1);

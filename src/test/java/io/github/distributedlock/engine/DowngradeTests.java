@@ -146,7 +146,7 @@ class DowngradeTests extends EngineFixture {
 		assertThat(events(LockEvent.Lost.class)).extracting(LockEvent.Lost::reason).containsExactly(Reason.TAKEN);
 	}
 
-	/** Else the others would stay exclusive in the store. */
+	/** Otherwise the others would stay exclusive in the store. */
 	@Test
 	void errorAtOneKeyLeavesOutNoOther() {
 		LockHandle writer = this.engine.acquire(LockRequest.of("a", "b"));

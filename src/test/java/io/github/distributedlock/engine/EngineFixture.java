@@ -234,7 +234,7 @@ public abstract class EngineFixture {
 	}
 
 	/**
-	 * What the store sends to our engine from now on does not arrive.
+	 * Lets no message of the store arrive at our engine from now on.
 	 * @return the key of the last notification that was lost
 	 */
 	protected AtomicReference<String> loseWakeUps() {

@@ -25,7 +25,7 @@ import org.slf4j.LoggerFactory;
 import static org.assertj.core.api.Assertions.assertThat;
 
 /**
- * Who is told to have a busy lock, and what the log and the counts say of locks.
+ * The named holder of a busy lock, and the log and the counts of locks.
  */
 class HolderTests extends EngineFixture {
 

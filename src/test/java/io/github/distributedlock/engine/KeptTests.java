@@ -855,7 +855,7 @@ class KeptTests extends EngineFixture {
 	}
 
 	/**
-	 * What asks there gets the whole lease, and costs others no time.
+	 * A request that asks there gets the whole lease, and costs others no time.
 	 */
 	@ParameterizedTest
 	@MethodSource("storesThatDoNotRecall")

@@ -27,7 +27,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 
 /**
- * What a review found: orphans, failures told as busy, and errors that must not damage
+ * Findings of a review: orphans, failures told as busy, and errors that must not damage
  * the engine for ever.
  */
 class RobustnessTests extends EngineFixture {

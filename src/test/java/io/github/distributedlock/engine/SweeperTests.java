@@ -12,7 +12,8 @@ import org.springframework.boot.test.system.OutputCaptureExtension;
 import static org.assertj.core.api.Assertions.assertThat;
 
 /**
- * What is to be released later is bounded, and the log of what is not taken, too.
+ * The number of releases that are left for later is bounded, and so is the log of those
+ * beyond.
  */
 @ExtendWith(OutputCaptureExtension.class)
 class SweeperTests extends EngineFixture {

@@ -27,8 +27,8 @@ import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 /**
- * What becomes of the engine's work in a process that can have no more threads, for as
- * long as a test says so.
+ * The engine's work in a process that can have no more threads, for as long as a test
+ * says so.
  */
 class ThreadLimitTests {
 

@@ -26,7 +26,7 @@ import org.springframework.boot.test.system.OutputCaptureExtension;
 import static org.assertj.core.api.Assertions.assertThat;
 
 /**
- * Nothing that a listener or an action throws matters to anybody else.
+ * Exceptions of a listener or an action matter to nobody else.
  */
 @ExtendWith(OutputCaptureExtension.class)
 class UserCodeTests extends EngineFixture {

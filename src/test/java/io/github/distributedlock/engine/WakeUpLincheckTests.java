@@ -29,7 +29,7 @@ public class WakeUpLincheckTests {
 	private static final QueueKey K = new QueueKey("k", Waiter.exclusive("us"));
 
 	/**
-	 * What the store knows of this JVM.
+	 * The store's knowledge of this JVM.
 	 */
 	private enum Known {
 

@@ -101,7 +101,7 @@ final class FaultTable {
 		}
 	}
 
-	/** What breaks in the rows of the page. */
+	/** Returns the faults in the rows of the page. */
 	static Set<String> faultsOfPage() throws IOException {
 		return rows(Files.readString(PAGE)).map((row) -> row.substring(2, row.indexOf(" |", 2)))
 			.collect(Collectors.toCollection(TreeSet::new));

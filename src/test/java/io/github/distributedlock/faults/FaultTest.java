@@ -18,10 +18,10 @@ import org.junit.jupiter.api.extension.ExtendWith;
 @ExtendWith(FaultTestRows.class)
 public @interface FaultTest {
 
-	/** What breaks. */
+	/** The fault. */
 	String value();
 
-	/** What the test asserts: the remark of the row. */
+	/** The assertion of the test: the remark of the row. */
 	String promise();
 
 	/**

@@ -45,7 +45,7 @@ class GrantFaultsTests {
 
 	private static final String CLAIMS = "lock-claims:{granted}";
 
-	/** So short that a waiter has asked lately afterwards, too. */
+	/** Short enough that a waiter has asked lately afterwards, too. */
 	private static final Duration MOMENT = Duration.ofMillis(200);
 
 	private static final LockRequest PATIENT = LockRequest.of(KEY).waitTime(Workload.PATIENCE);

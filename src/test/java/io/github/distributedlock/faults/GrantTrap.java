@@ -28,7 +28,7 @@ final class GrantTrap implements Relay.Rule {
 
 	private final CompletableFuture<String> owner = new CompletableFuture<>();
 
-	/** What passes the message on that is held back. */
+	/** Passes on the message that is held back. */
 	private final CompletableFuture<Delivery> heldBack = new CompletableFuture<>();
 
 	private GrantTrap(String key, Effect effect) {

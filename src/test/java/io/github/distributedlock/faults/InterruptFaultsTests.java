@@ -26,7 +26,7 @@ class InterruptFaultsTests {
 
 	private static final String FREE = "free";
 
-	/** So long that what is gone was cleaned up, and has not run out. */
+	/** Long enough that a lock that is gone was cleaned up, and has not run out. */
 	private static final Duration LONG_LEASE = Duration.ofMinutes(10);
 
 	private static final Duration WAIT = Duration.ofMillis(20);

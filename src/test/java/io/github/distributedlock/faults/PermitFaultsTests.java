@@ -24,7 +24,7 @@ import static org.assertj.core.api.Assumptions.assumeThat;
 import static org.awaitility.Awaitility.await;
 
 /**
- * What happens to one of those that hold a key with permits concerns no other.
+ * A fault of one holder of a key with permits concerns no other holder.
  */
 @Tag("faults")
 class PermitFaultsTests {

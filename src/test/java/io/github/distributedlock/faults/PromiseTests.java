@@ -11,7 +11,7 @@ import org.junit.jupiter.api.Test;
 import static org.assertj.core.api.Assertions.assertThat;
 
 /**
- * What a row asserts. How long anything took is written into the table, and no more.
+ * The assertions of a row. Times are written into the table, and no more.
  */
 class PromiseTests {
 

@@ -151,8 +151,8 @@ class RefusalFaultsTests {
 	}
 
 	/**
-	 * Who asks is told of the refusal, not that the lock is busy. The connection may be
-	 * left just then, since somebody else was told before.
+	 * A request is told of the refusal, not that the lock is busy. The connection may be
+	 * left just then, because somebody else was told before.
 	 */
 	private static void assertRefused(Trial trial, String code) {
 		await().pollInSameThread()

@@ -23,7 +23,7 @@ class ReplyFaultsTests {
 	/** A key that nobody else asks for. */
 	private static final String FREE = "free";
 
-	/** So long that what is cleaned up is told from what has run out. */
+	/** Long enough that a lock that was cleaned up is told from one that has run out. */
 	private static final Duration LONG_LEASE = Trial.LEASE.multipliedBy(10);
 
 	private static final Duration LATE = Trial.COMMAND_TIMEOUT.multipliedBy(3);

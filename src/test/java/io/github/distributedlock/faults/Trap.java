@@ -28,7 +28,7 @@ final class Trap implements Relay.Rule {
 
 	private final Duration delay;
 
-	/** What happens to the reply of the step. */
+	/** The effect on the reply of the step. */
 	private final Effect effect;
 
 	private final AtomicBoolean armed = new AtomicBoolean(true);

@@ -118,7 +118,7 @@ final class Contender {
 				try (LockHandle handle = Driver.of(this.engine).acquire(LockRequest.of(key).waitTime(PATIENCE))) {
 					History.Entry entry = this.history.acquired(handle);
 					String value = counters.get(key);
-					// What another thread writes meanwhile is lost, if there is one.
+					// An increment of another thread meanwhile, if there is one, is lost.
 					counters.set(key, String.valueOf(Long.parseLong(value) + 1));
 					entry.end();
 				}

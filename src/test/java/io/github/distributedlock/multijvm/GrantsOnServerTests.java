@@ -102,7 +102,7 @@ class GrantsOnServerTests {
 		assertThat(scripts()).as("a place, and two releases").isEqualTo(3);
 	}
 
-	/** What four JVMs of a thread each cost the server. */
+	/** The cost of four JVMs of a thread each for the server. */
 	@ParameterizedTest
 	@EnumSource
 	void anOperationTakesFewCommands(Client client) {

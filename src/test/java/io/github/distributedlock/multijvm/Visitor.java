@@ -37,10 +37,10 @@ final class Visitor {
 
 	static final int PERMITS = 3;
 
-	// So long that the holds of several threads overlap nearly always.
+	// Long enough that the holds of several threads overlap nearly always.
 	private static final long HOLD_NANOS = TimeUnit.MILLISECONDS.toNanos(5);
 
-	/** What a thread wants. */
+	/** The kinds of requests of a thread. */
 	enum Kind {
 
 		EXCLUSIVE, FAIR, SHARED, PERMIT;

@@ -58,7 +58,7 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.assertj.core.api.Assertions.catchThrowableOfType;
 
 /**
- * What a table promises besides the contract of every store, on H2.
+ * The promises of a table besides the contract of every store, on H2.
  */
 class JdbcLockBackendTests {
 
@@ -269,7 +269,7 @@ class JdbcLockBackendTests {
 	// Time
 
 	/**
-	 * So a JVM whose clock is wrong by an hour does no harm.
+	 * A JVM whose clock is wrong by an hour does no harm.
 	 */
 	@Test
 	void onlyTheClockOfTheDatabaseCounts() {

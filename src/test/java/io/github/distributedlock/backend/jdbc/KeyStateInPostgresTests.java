@@ -53,7 +53,7 @@ class KeyStateInPostgresTests {
 	private static final JdbcLockSettings SETTINGS = Patient.SETTINGS.table(TABLE);
 
 	/**
-	 * What each kind of step must have met in a run of any length.
+	 * The events that each kind of step must have met in a run of any length.
 	 */
 	private static final List<String> MET = List.of("acquire done in one statement", "acquire refused in several",
 			"leaveToExpire done in one statement", "release done in one statement", "release done in several",
@@ -156,7 +156,7 @@ class KeyStateInPostgresTests {
 		KeyState before = state();
 		Model model = new Model(before);
 		this.notified.clear();
-		// Nothing is kept of a key that was never used.
+		// The table has no row for a key that was never used.
 		if (!before.equals(KeyState.FREE) || chance(50)) {
 			assertThat(
 					session.write(key, new OptimisticLockBackend.Read(KeyState.FREE, this.now, Session.ABSENT), before))

@@ -313,8 +313,8 @@ class PostgresFaultsTests {
 	// Contenders
 
 	/**
-	 * What disturbs the contenders, and learns how many rounds were done so far; 0 as
-	 * soon as all are done.
+	 * Disturbs the contenders, and learns how many rounds were done so far; 0 as soon as
+	 * all are done.
 	 */
 	private interface Fault {
 

@@ -59,8 +59,8 @@ import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 import static org.assertj.core.api.Assertions.tuple;
 
 /**
- * What only a server shows: notifications, turns of several engines, and connections that
- * the server ends.
+ * Effects that only a server shows: notifications, turns of several engines, and
+ * connections that the server ends.
  */
 class PostgresLocksTests {
 

@@ -153,7 +153,7 @@ final class TableReads extends DelegatingDataSource {
 	}
 
 	/**
-	 * So that no statement is left out.
+	 * Makes sure that no statement is left out.
 	 */
 	private void checkThatAllWereCarriedOut() throws IllegalAccessException {
 		Statements statements = new Statements(this.platform, Patient.SETTINGS);

@@ -32,7 +32,7 @@ import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 import static org.assertj.core.api.Assertions.catchThrowableOfType;
 
 /**
- * What the user of the connection may not do is found out at the start, and not by the
+ * Rights that the user of the connection lacks are found out at the start, and not by the
  * first lock that cannot be waited for or given back.
  */
 class AccessProbeTests {

@@ -107,7 +107,7 @@ class AccessRulesTests {
 					LockEngine other = LockEngine.builder(another).watchdogTimeout(LEASE).build()) {
 				assertThat(backend.atomicity()).isEqualTo(way);
 				assertThat(another.atomicity()).isEqualTo(way);
-				// What is sent at the start is no need.
+				// Commands that are sent only at the start need not be in the rules.
 				admin.configResetStat();
 				admin.scriptFlush();
 				takeAndGiveBack(engine, admin);

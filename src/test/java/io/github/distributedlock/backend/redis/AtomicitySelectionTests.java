@@ -66,7 +66,7 @@ class AtomicitySelectionTests {
 			assertThat(backend.atomicity()).isEqualTo(Atomicity.LUA);
 
 			admin.aclSetUser("default", "-eval", "-evalsha");
-			// Who waits polls meanwhile, and is refused first.
+			// A waiter polls meanwhile, and is refused first.
 			await().until(() -> backend.atomicity() != Atomicity.LUA);
 			awaitRenewal(admin);
 			Atomicity plain = backend.atomicity();

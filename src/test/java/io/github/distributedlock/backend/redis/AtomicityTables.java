@@ -15,8 +15,8 @@ import redis.clients.jedis.HostAndPort;
 import redis.clients.jedis.Jedis;
 
 /**
- * What this run has found out about atomicity, in {@code target/atomicity.md}. Written
- * anew with each row.
+ * The findings of this run on atomicity, in {@code target/atomicity.md}. Written anew
+ * with each row.
  */
 public final class AtomicityTables {
 

@@ -25,7 +25,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
 
 /**
- * What comes between two commands of best effort, none of which is late.
+ * Events between two commands of best effort, none of which is late.
  */
 class BestEffortTests {
 

@@ -55,14 +55,17 @@ class ChangingKeyTests {
 
 	private static final String RESERVATION = "reserved:" + CLAIM.instance();
 
-	/** What the key had before and after the commands of a step, where that is a text. */
+	/**
+	 * The content of the key before and after the commands of a step, where that is a
+	 * text.
+	 */
 	private final Set<String> values = new HashSet<>();
 
 	private JedisConnectionFactory factory;
 
 	private OwnConnections connections;
 
-	/** What stands in the key. */
+	/** The content of the key. */
 	enum Value {
 
 		NOTHING, OTHERS, RESERVED, OWN, READERS, PLACE

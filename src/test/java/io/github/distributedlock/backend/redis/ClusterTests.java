@@ -200,7 +200,7 @@ class ClusterTests {
 			try (Jedis last = master.admin()) {
 				last.ping();
 			}
-			// What was sent is carried out, whoever still listens.
+			// A command that was sent is carried out, whoever still listens.
 			assertThat(admin.info("commandstats").lines().filter((line) -> line.startsWith("cmdstat_set:")))
 				.singleElement()
 				.asString()

@@ -26,7 +26,7 @@ import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 import static org.awaitility.Awaitility.await;
 
 /**
- * What becomes of locks whose names in Redis somebody else uses for something else.
+ * Locks whose names in Redis somebody else uses for something else.
  */
 class ForeignKeyTests {
 

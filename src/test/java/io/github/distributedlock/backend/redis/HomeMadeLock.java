@@ -4,8 +4,9 @@ import org.springframework.data.redis.connection.RedisConnectionFactory;
 import org.springframework.data.redis.core.StringRedisTemplate;
 
 /**
- * What many applications have where scripts are forbidden. Here to be measured, not to be
- * used: between the two commands the lease may run out, and somebody else get the lock.
+ * The lock of many applications where scripts are forbidden. Here to be measured, not to
+ * be used: between the two commands the lease may run out, and somebody else get the
+ * lock.
  */
 final class HomeMadeLock {
 

@@ -58,7 +58,7 @@ class KeyStateInRedisTests {
 
 	private static final int STEPS = Integer.getInteger("lock.random.steps", 100_000);
 
-	/** So many steps use the same keys. */
+	/** The number of steps that use the same keys. */
 	private static final int EPISODE = 250;
 
 	private static final Pattern LIMIT = Pattern.compile(".* until (\\S+)");

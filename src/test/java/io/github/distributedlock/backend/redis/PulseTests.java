@@ -18,7 +18,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 
 /**
- * Which numbers count, of those that a subscription in a cluster should have heard.
+ * The numbers that count, of those that a subscription in a cluster should have heard.
  */
 class PulseTests {
 

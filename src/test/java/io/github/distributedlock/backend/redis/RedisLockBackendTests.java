@@ -196,7 +196,7 @@ class RedisLockBackendTests {
 	}
 
 	/**
-	 * So that a store which outlives many engines keeps none of them.
+	 * A store that outlives many engines keeps none of them.
 	 */
 	@ParameterizedTest
 	@EnumSource
@@ -321,7 +321,7 @@ class RedisLockBackendTests {
 		return patient(client.connectTo(configuration));
 	}
 
-	// What is tested here must not depend on how busy the machine is.
+	// These tests must not depend on how busy the machine is.
 	private static RedisLockBackend patient(RedisConnectionFactory factory) {
 		return redis.backend(factory, RedisLockSettings.defaults().commandTimeout(Patience.COMMAND));
 	}

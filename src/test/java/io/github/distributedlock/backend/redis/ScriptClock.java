@@ -29,7 +29,7 @@ import org.springframework.dao.InvalidDataAccessResourceUsageException;
 final class ScriptClock implements Link {
 
 	/**
-	 * What a key's name ends with that has the ends of the keys of the test.
+	 * The end of the name of the key that has the ends of the test's keys.
 	 */
 	private static final byte[] ENDS = KeyNames.bytes("ends-of-keys");
 

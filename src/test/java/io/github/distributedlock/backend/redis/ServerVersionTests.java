@@ -6,7 +6,7 @@ import org.junit.jupiter.params.provider.CsvSource;
 import static org.assertj.core.api.Assertions.assertThat;
 
 /**
- * Which servers are too old for any remedy but a newer one.
+ * Servers that are too old for any remedy but a newer one.
  */
 class ServerVersionTests {
 

@@ -12,7 +12,7 @@ import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
 
 /**
- * What takes scripts, on each server and a cluster, with each client.
+ * Features that need scripts, on each server and a cluster, with each client.
  */
 class SharedByScriptsTests extends SharedContractTests {
 

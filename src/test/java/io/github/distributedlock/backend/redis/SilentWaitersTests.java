@@ -19,7 +19,7 @@ import redis.clients.jedis.params.SetParams;
 import static org.assertj.core.api.Assertions.assertThat;
 
 /**
- * Who is dead of those that wait, where nobody asks often enough to hear a silence. Time
+ * The waiters that count as dead, where nobody asks often enough to hear a silence. Time
  * passes by making all that the server has heard older.
  */
 class SilentWaitersTests {
@@ -60,7 +60,7 @@ class SilentWaitersTests {
 		});
 	}
 
-	/** Who finds everybody silent pardons all at first. */
+	/** A request that finds everybody silent pardons all at first. */
 	@Test
 	void aRequestThatComesWithinASilenceAfterTheDeathDoesNotCount() {
 		redis.inTime(() -> {

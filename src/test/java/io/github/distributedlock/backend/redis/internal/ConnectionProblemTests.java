@@ -23,7 +23,7 @@ import org.springframework.data.redis.connection.lettuce.LettuceConnectionFactor
 import static org.assertj.core.api.Assertions.assertThat;
 
 /**
- * Who cannot be connected is told what to change.
+ * The exception of a failed connection says what to change.
  */
 @Execution(ExecutionMode.CONCURRENT)
 class ConnectionProblemTests {

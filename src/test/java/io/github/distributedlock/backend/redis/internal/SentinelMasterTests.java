@@ -33,7 +33,7 @@ import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 import static org.awaitility.Awaitility.await;
 
 /**
- * Which of several Sentinels is believed, and what becomes of locks when none is there.
+ * The Sentinels whose answers count, and the fate of locks when no Sentinel is there.
  */
 @Tag("failover")
 class SentinelMasterTests {

@@ -27,8 +27,8 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 
 /**
- * Which master counts when Sentinels name several. The Sentinels are connections that
- * answer what the test says.
+ * The master that counts when Sentinels name several. The Sentinels are connections that
+ * answer as the test says.
  */
 class SentinelVotesTests {
 

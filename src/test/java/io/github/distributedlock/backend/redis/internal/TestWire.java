@@ -15,7 +15,7 @@ import java.util.function.UnaryOperator;
  */
 final class TestWire implements Combiner.Wire {
 
-	/** What was sent together, by key. */
+	/** The commands that were sent together, by key. */
 	final List<List<String>> batches = new CopyOnWriteArrayList<>();
 
 	/** How long the opening of the connection might take. */
@@ -24,7 +24,7 @@ final class TestWire implements Combiner.Wire {
 	/** How long replies were waited for. */
 	final List<Long> waits = new CopyOnWriteArrayList<>();
 
-	/** What happened to the connection. */
+	/** The events of the connection. */
 	final List<String> events = new CopyOnWriteArrayList<>();
 
 	private final List<String> batch = new ArrayList<>();
