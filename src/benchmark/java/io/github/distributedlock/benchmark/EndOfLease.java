@@ -177,7 +177,7 @@ public final class EndOfLease {
 	}
 
 	/**
-	 * How a lease comes to its end.
+	 * The ways in which a lease ends.
 	 */
 	private enum Ending {
 

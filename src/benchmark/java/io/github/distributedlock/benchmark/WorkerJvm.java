@@ -101,7 +101,7 @@ final class WorkerJvm implements AutoCloseable {
 	}
 
 	/**
-	 * For how long its compilers have worked.
+	 * Returns for how long the compilers have worked.
 	 */
 	long compiledMillis() {
 		this.process.send("compiled");

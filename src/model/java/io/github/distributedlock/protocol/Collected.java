@@ -48,7 +48,8 @@ record Collected(List<Held> keys, List<Request> requests, List<Undone> undone, i
 	record Request(Phase phase, int owner, List<Held> held) {
 
 		/**
-		 * The first key that it does not have, the number of keys if there is none.
+		 * Returns the first key that the request does not have, the number of keys if
+		 * there is none.
 		 */
 		int missing() {
 			return IntStream.range(0, this.held.size())

@@ -24,7 +24,7 @@ record Front(Phase phase, int request, int requestsLeft, int left, int timer, bo
 		IDLE, ASKING, WAITING, HOLDING, WITHDRAWING,
 
 		/**
-		 * Its JVM has crashed, and the server has seen that.
+		 * The JVM has crashed, and the server has seen that.
 		 */
 		DEAD,
 

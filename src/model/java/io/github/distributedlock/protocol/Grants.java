@@ -65,12 +65,12 @@ record Grants(ModelKey key, List<Front> fronts, Set<Packet> packets, int bypasse
 	}
 
 	/**
-	 * Something on its way between a JVM and the server.
+	 * A packet on its way between a JVM and the server.
 	 */
 	sealed interface Packet {
 
 		/**
-		 * Its sender or receiver.
+		 * Returns the sender or the receiver.
 		 */
 		Owner owner();
 

@@ -18,7 +18,7 @@ record OwnedKey(Owner owner, boolean vacant, int handedOn, boolean unsettled) {
 	static final int SLICE = 1;
 
 	/**
-	 * The holder leaves it to the next one.
+	 * Returns the key as the holder leaves it to the next request.
 	 */
 	OwnedKey left(boolean unsettled) {
 		return new OwnedKey(this.owner, true, this.handedOn, this.unsettled || unsettled);

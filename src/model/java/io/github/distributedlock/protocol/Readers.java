@@ -37,7 +37,7 @@ record Readers(List<Client> threads, List<Integer> local, ModelKey key, List<Wai
 		IDLE, QUEUED, ASKING, PARKED, HOLDING,
 
 		/**
-		 * Holds as a reader what it has written.
+		 * Holds the lock as a reader, after holding it as a writer.
 		 */
 		DOWNGRADED,
 
@@ -93,7 +93,7 @@ record Readers(List<Client> threads, List<Integer> local, ModelKey key, List<Wai
 	}
 
 	/**
-	 * Its request has ended.
+	 * Returns the state after the request of a thread has ended.
 	 */
 	Readers ended(int thread, int rounds) {
 		Client client = this.threads.get(thread);

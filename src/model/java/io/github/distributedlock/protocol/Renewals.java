@@ -91,12 +91,12 @@ record Renewals(int left, int believed, List<Renewal> underWay, List<Integer> un
 		COMPARE_AND_SET,
 
 		/**
-		 * The answer that it is renewed.
+		 * The answer that the lease is renewed.
 		 */
 		RENEWED,
 
 		/**
-		 * The answer that it is lost.
+		 * The answer that the lease is lost.
 		 */
 		LOST
 

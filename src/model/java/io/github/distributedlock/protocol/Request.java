@@ -36,7 +36,7 @@ record Request(int number, Phase phase, boolean refused, boolean unsettled, int 
 		ASKED,
 
 		/**
-		 * The answer that it has the lock is under way.
+		 * The answer that the lock is acquired is under way.
 		 */
 		GRANTED,
 
@@ -51,7 +51,7 @@ record Request(int number, Phase phase, boolean refused, boolean unsettled, int 
 		REFUSED,
 
 		/**
-		 * There was no answer; it asks again soon.
+		 * There was no answer; the request asks again soon.
 		 */
 		FAILED,
 
@@ -61,7 +61,7 @@ record Request(int number, Phase phase, boolean refused, boolean unsettled, int 
 		PARKED,
 
 		/**
-		 * Believes that it holds the lock, and is right to.
+		 * Believes to hold the lock, and is right.
 		 */
 		HOLDING,
 
@@ -71,7 +71,7 @@ record Request(int number, Phase phase, boolean refused, boolean unsettled, int 
 		LOST,
 
 		/**
-		 * The answer to its release is under way.
+		 * The answer to the release is under way.
 		 */
 		RELEASING,
 

@@ -51,7 +51,7 @@ record SharedProtocol(List<Integer> jvms, List<Kind> kinds, List<Integer> permit
 		DOWNGRADES,
 
 		/**
-		 * Has it together with some others.
+		 * Has the lock together with some others.
 		 */
 		PERMITS;
 

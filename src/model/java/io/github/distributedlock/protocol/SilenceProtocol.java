@@ -47,7 +47,7 @@ record SilenceProtocol(int waiters, @Nullable Enum<?> broken) implements Model<S
 	private static final int POLL = 2;
 
 	/**
-	 * For how long it need not be written again that a waiter was heard of.
+	 * For how long a sign of life of a waiter need not be written again.
 	 */
 	private static final int FRESH = SILENCE - POLL;
 

@@ -14,7 +14,7 @@ record Transition<S>(Kind kind, Object who, String what, S to) {
 	enum Kind {
 
 		/**
-		 * A step that happens by itself, soon.
+		 * A step that happens soon, without a fault.
 		 */
 		PROTOCOL,
 

@@ -45,7 +45,7 @@ final class Transitions<S> {
 	}
 
 	/**
-	 * Adds a fault, if it may happen.
+	 * Adds a fault, if the setup has it.
 	 */
 	void goesWrong(Fault fault, Object who, String what, S to) {
 		if (this.faults.contains(fault)) {

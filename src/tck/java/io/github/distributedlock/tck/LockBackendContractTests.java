@@ -283,7 +283,7 @@ public abstract class LockBackendContractTests extends PassingContractTests {
 		Claim holder = held(backend, key, "a");
 		backend.acquireOrRegister(claim(key, "gone"));
 		listening.close();
-		// The store may learn of it a moment later.
+		// The store may learn of the end a moment later.
 		eventually(() -> {
 			backend.release(key, holder.owner());
 			return backend.acquire(Claim.of(key, holder.owner(), "a", LONG)).acquired();

@@ -19,7 +19,7 @@ import static org.junit.jupiter.api.Assumptions.assumeTrue;
 final class StandstillWatch {
 
 	/**
-	 * A poll, and the step itself.
+	 * The time of a poll, and of the step.
 	 */
 	private static final long MEANT = Duration.ofMillis(120).toNanos();
 

@@ -19,7 +19,7 @@ import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 /**
- * The call itself: lock, method, release.
+ * The way of a call: lock, method, release.
  */
 class InterceptionTests extends AdvisedFixture<InterceptionTests.Service> {
 

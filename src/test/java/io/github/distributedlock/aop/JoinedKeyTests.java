@@ -89,7 +89,7 @@ class JoinedKeyTests {
 	}
 
 	/**
-	 * SpEL itself would make text of null.
+	 * SpEL would make text of null.
 	 */
 	@ParameterizedTest
 	@ValueSource(strings = { "#id != null ? ('a:' + #id) : 'none'", "#id ?: 'a:' + #id", "{'a:' + #id + ':b'}",

@@ -504,8 +504,8 @@ class PlacementMatrixTests {
 	}
 
 	/**
-	 * Keeps what it is given, as those do that look for methods to call, and lets beans
-	 * have their partners.
+	 * Keeps the beans that it is given, as post-processors do that look for methods to
+	 * call, and lets beans have their partners.
 	 */
 	static class Processor implements SmartInstantiationAwareBeanPostProcessor, BeanFactoryAware {
 

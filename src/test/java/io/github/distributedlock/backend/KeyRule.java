@@ -69,7 +69,7 @@ public enum KeyRule {
 	COUNTED_BEFORE_GRANT,
 
 	/**
-	 * A poll keeps its place.
+	 * A waiter that polls keeps its place.
 	 */
 	PLACES_STAY,
 
@@ -197,8 +197,8 @@ public enum KeyRule {
 	PASSED_ON,
 
 	/**
-	 * If all are silent, it was the server that stood still, and they are pardoned; but
-	 * not those that have said nothing since the last time.
+	 * If all are silent, the server stood still, and all are pardoned; but not those that
+	 * have said nothing since the last pardon.
 	 */
 	PARDONED_ONCE,
 

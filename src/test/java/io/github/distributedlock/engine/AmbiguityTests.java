@@ -199,7 +199,7 @@ class AmbiguityTests extends EngineFixture {
 	@Test
 	void deferredReleaseLetsTheNextOneOfThisJvmAsk() {
 		LockHandle handle = this.engine.acquire("k");
-		// To one that is fenced it is not handed on.
+		// A key is not handed on to a fenced request.
 		CompletableFuture<LockHandle> next = acquiring(waiting("k", Duration.ofSeconds(20)).fenced(true));
 		this.backend.next("release", ScriptedBackend.LOST_REQUEST);
 		handle.close();

@@ -94,8 +94,8 @@ class AsyncDriverAlarmTests {
 	}
 
 	/**
-	 * When its time is over, the request is due, and stands in the line of a node that
-	 * does not answer.
+	 * When the wait time is over, the request is due, and stands in the line of a node
+	 * that does not answer.
 	 */
 	@Test
 	void endsInTimeThoughTheNodeStalls() {
@@ -172,7 +172,7 @@ class AsyncDriverAlarmTests {
 	}
 
 	/**
-	 * Asks whenever it goes on, and pauses then.
+	 * Asks at each step, and pauses then.
 	 */
 	private class Polling implements Acquisition {
 

@@ -43,7 +43,7 @@ public class AsyncDriverLincheckTests {
 	private final AtomicInteger most = new AtomicInteger();
 
 	/**
-	 * The first one has its turn; the others wait to be seen to.
+	 * The first request has the turn; the others wait for a thread.
 	 */
 	private final Request[] requests = new Request[3];
 

@@ -58,7 +58,7 @@ class AsyncLinesTests extends EngineFixture {
 	}
 
 	/**
-	 * The request has its first key, and does not wait for the second one, but stands in
+	 * The request has the first key, and does not wait for the second one, but stands in
 	 * line for that one behind all requests of a node that does not answer.
 	 */
 	@Test

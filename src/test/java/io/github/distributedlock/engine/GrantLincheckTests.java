@@ -101,7 +101,7 @@ public class GrantLincheckTests {
 	}
 
 	/**
-	 * Asks again of its own accord.
+	 * A step of a thread: asks again without being woken.
 	 */
 	@Operation
 	public void poll(@Param(name = "thread") int thread) {
@@ -111,7 +111,7 @@ public class GrantLincheckTests {
 	}
 
 	/**
-	 * Its last one: gives up, or gives the key back.
+	 * The last step of a thread: gives up, or gives the key back.
 	 */
 	@Operation
 	public void leave(@Param(name = "thread") int thread) {

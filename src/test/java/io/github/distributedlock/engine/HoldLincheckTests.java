@@ -46,7 +46,7 @@ public class HoldLincheckTests {
 	private final Hold hold = hold();
 
 	/**
-	 * The one that it is handed on to.
+	 * The hold to which the key is handed on.
 	 */
 	private final Hold next = hold();
 

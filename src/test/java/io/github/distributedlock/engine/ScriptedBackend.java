@@ -27,8 +27,7 @@ import io.github.distributedlock.backend.Waiter;
 import io.github.distributedlock.backend.memory.InMemoryLockBackend;
 
 /**
- * A store that does what it does, but whose steps are noted, and go wrong where a test
- * says so.
+ * A store whose steps are noted, and go wrong where a test says so.
  */
 public final class ScriptedBackend extends ForwardingLockBackend {
 

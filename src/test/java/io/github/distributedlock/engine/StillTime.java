@@ -16,7 +16,7 @@ import io.github.distributedlock.engine.EngineTime.Workers;
 public class StillTime implements EngineTime, Workers {
 
 	/**
-	 * An action, and when it is due.
+	 * An action, and the time when the action is due.
 	 */
 	record Ring(long at, Runnable action) {
 	}

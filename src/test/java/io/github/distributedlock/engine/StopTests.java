@@ -266,7 +266,7 @@ class StopTests extends EngineFixture {
 	}
 
 	/**
-	 * Whenever it began, and by a thread or without one.
+	 * Holds of any age, acquired by a thread or without one.
 	 */
 	@Test
 	void whatBeganInsideOfAnAwaitedCallIsAwaited() {

@@ -159,7 +159,7 @@ class ThreadLimitTests {
 	}
 
 	/**
-	 * The callbacks before it block their threads, and the timer has none to watch them.
+	 * Earlier callbacks block their threads, and the timer has none to watch them.
 	 */
 	@Test
 	void callbackThatIsQueuedRunsOnceAndIsNotRefused() {

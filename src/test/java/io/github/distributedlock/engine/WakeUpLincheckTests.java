@@ -87,7 +87,7 @@ public class WakeUpLincheckTests {
 	}
 
 	/**
-	 * Its last one: gives up, or gives the lock back.
+	 * The last step of a thread: gives up, or gives the lock back.
 	 */
 	@Operation
 	public void leave(@Param(name = "thread") int thread) {

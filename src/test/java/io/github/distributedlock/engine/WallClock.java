@@ -23,7 +23,7 @@ public final class WallClock {
 	}
 
 	/**
-	 * Sets it ahead, and the monotonic clock not.
+	 * Sets the wall clock ahead, and leaves the monotonic clock.
 	 * @param duration by how much more
 	 */
 	public void advance(Duration duration) {

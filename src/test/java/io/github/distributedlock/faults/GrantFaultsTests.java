@@ -104,7 +104,7 @@ class GrantFaultsTests {
 				try (Held next = acquire(trial, trial.rival().engine())) {
 					trial.recorder().strikes();
 					waiter.process().resume();
-					// It waits anew, behind the one that has the lock.
+					// The waiter waits anew, behind the one that has the lock.
 					await("another question").until(() -> admin.hexists(CLAIMS, waiter.instance()));
 					assertThat(next.handle().isHeld()).isTrue();
 					assertThat(admin.get(LOCK)).isEqualTo(next.handle().owner());

@@ -78,7 +78,7 @@ class KeptFaultsTests {
 	}
 
 	/**
-	 * Lets it use the lock until the lock stays there.
+	 * Lets the keeper use the lock until the lock stays there.
 	 * @return the owner
 	 */
 	private String keep(JvmProcess keeper) {
@@ -90,7 +90,7 @@ class KeptFaultsTests {
 	}
 
 	/**
-	 * Lets it use the lock once.
+	 * Lets the keeper use the lock once.
 	 * @return the owner, or {@code busy}
 	 */
 	private String use(JvmProcess keeper) {

@@ -174,7 +174,7 @@ class LostDataFaultsTests {
 			redis.set("filler-" + number, "x".repeat(10_000));
 		}
 		catch (JedisDataException ex) {
-			// Even without all that it may evict there is not enough.
+			// Even after the eviction of all that may be evicted, memory is short.
 			assertThat(ex).hasMessageStartingWith("OOM");
 		}
 	}

@@ -15,7 +15,7 @@ import java.util.List;
  */
 record Promise(boolean exclusive, boolean lossless, boolean fenced, String remark) {
 
-	/** All of it. */
+	/** The whole promise. */
 	static final Promise WHOLE = new Promise(true, false, true, "");
 
 	/**

@@ -44,7 +44,7 @@ final class RecordedHolder implements AutoCloseable {
 		return this.owner;
 	}
 
-	/** Its fencing token. */
+	/** Returns the fencing token of the lock. */
 	long token() {
 		return this.token;
 	}
@@ -58,7 +58,7 @@ final class RecordedHolder implements AutoCloseable {
 	}
 
 	/**
-	 * Lets it give the lock back.
+	 * Lets the JVM give the lock back.
 	 */
 	void release() {
 		this.process.send("release");

@@ -43,25 +43,25 @@ final class RecordedWaiter implements AutoCloseable {
 		return this.process;
 	}
 
-	/** The instance that its owners are of. */
+	/** Returns the instance of the JVM's owners. */
 	String instance() {
 		return this.instance;
 	}
 
-	/** Lets it ask for the lock, and wait. */
+	/** Lets the JVM ask for the lock, and wait. */
 	void request() {
 		this.process.send("request");
 	}
 
 	/**
-	 * Waits until it has the lock.
+	 * Waits until the JVM has the lock.
 	 * @return the owner
 	 */
 	String awaitOwner() {
 		return this.process.awaitLineAfter("owner ");
 	}
 
-	/** Lets it give the lock back. */
+	/** Lets the JVM give the lock back. */
 	void release() {
 		this.process.send("release");
 		this.process.awaitLine("released");

@@ -233,7 +233,7 @@ final class Recorder implements AutoCloseable {
 				}
 			}
 			catch (IllegalStateException ex) {
-				// It was given back at the same moment.
+				// The handle was closed at the same moment.
 			}
 			finally {
 				this.told = true; // Not sooner: the user would close the handle before the reason is read.

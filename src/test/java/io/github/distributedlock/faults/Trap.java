@@ -101,7 +101,7 @@ final class Trap implements Relay.Rule {
 	}
 
 	/**
-	 * Catches a request, if it is the first of the kind.
+	 * Catches the first request of the kind.
 	 */
 	private boolean catches(RespMessage request) {
 		if (request.words().equals(this.caught)) {
@@ -123,7 +123,8 @@ final class Trap implements Relay.Rule {
 	}
 
 	/**
-	 * Waits until it has happened: the reply is lost, or the request is passed on.
+	 * Waits until the trap has caught a request: the reply is lost, or the request is
+	 * passed on.
 	 * @throws AssertionError if there was no such request
 	 */
 	void awaitDone() throws InterruptedException {

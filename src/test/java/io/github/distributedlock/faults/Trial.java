@@ -38,7 +38,7 @@ final class Trial implements AutoCloseable {
 	/** How locks are kept. */
 	static final RedisLockSettings SETTINGS = Variant.settings().commandTimeout(COMMAND_TIMEOUT);
 
-	/** A key that runs out by itself before this is not left over. */
+	/** A key that expires before this time is not left over. */
 	private static final Duration LONGEST_LIFE = Duration.ofSeconds(15);
 
 	/** The last fencing token of a key outlasts the lock on purpose. */

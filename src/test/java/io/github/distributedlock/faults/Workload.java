@@ -87,7 +87,7 @@ final class Workload {
 	}
 
 	/**
-	 * Ends it, and waits until all locks are given back.
+	 * Ends the workload, and waits until all locks are given back.
 	 */
 	void end() throws InterruptedException {
 		stop();
@@ -105,7 +105,7 @@ final class Workload {
 	}
 
 	/**
-	 * Ends it as soon as it comes to that.
+	 * Ends a thread as soon as it looks.
 	 */
 	void stop() {
 		this.over = true;

@@ -34,8 +34,8 @@ final class Screen {
 	}
 
 	/**
-	 * A line was entered, or it is the last frame: the next frame is shown with or
-	 * without news, and on a terminal with an empty prompt.
+	 * Shows the next frame with or without news, and on a terminal with an empty prompt:
+	 * a line was entered, or the next frame is the last one.
 	 */
 	void anew() {
 		this.anew = true;

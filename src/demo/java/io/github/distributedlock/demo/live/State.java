@@ -11,13 +11,13 @@ enum State {
 
 	RUNNING("32", "#3fb950"),
 
-	/** Stopped by a signal: its locks are lost when their leases have run out. */
+	/** Stopped by a signal: the locks are lost when their leases have run out. */
 	PAUSED("33", "#d29922"),
 
-	/** Its process has ended. */
+	/** The process has ended. */
 	KILLED("31", "#f85149"),
 
-	/** The JVM runs, but its endpoint has not answered in time. */
+	/** The JVM runs, but the endpoint has not answered in time. */
 	SILENT("35", "#bc8cff");
 
 	private final String ansi;

@@ -48,7 +48,8 @@ class DatabaseFaultsTests {
 	private static final int POOL = 6;
 
 	/**
-	 * MariaDB repeats its answer to those who ask for waiting statements within 100 ms.
+	 * MariaDB gives the same answer again to those who ask for waiting statements within
+	 * 100 ms.
 	 */
 	private static final Duration MARIA_DB_KEEPS_ITS_ANSWER = Duration.ofMillis(250);
 

@@ -21,7 +21,7 @@ final class H2 {
 	}
 
 	/**
-	 * Collates as badly as it can.
+	 * Opens a database with the worst collation.
 	 */
 	static HikariDataSource pool(Consumer<HikariConfig> settings) {
 		HikariConfig config = new HikariConfig();

@@ -299,7 +299,7 @@ class PostgresLocksTests {
 			foreign.setAutoCommit(true);
 			assertThat(Patience.get(released, "the release")).isTrue();
 			ear.awaitWake("k");
-			// Its number is not told, since the claim came so late.
+			// The holder's number is not told, because the claim came so late.
 			assertThat(store.inspect("k").holders()).extracting(LockStatus.Holder::owner, LockStatus.Holder::state)
 				.containsExactly(tuple("b:1", LockStatus.State.HELD));
 		}

@@ -236,7 +236,7 @@ class AtomicitySelectionTests {
 				RedisLockBackend backend = backend(client, server.port())) {
 			CompletableFuture<?> script = CompletableFuture
 				.runAsync(() -> blocked.eval("while true do end", List.of(), List.of()), this.threads);
-			// Asked before, it would have chosen, and not ask again.
+			// A backend that was asked before would have chosen, and would not ask again.
 			await("the script blocks the server").until(() -> isBusy(admin));
 			assertThatExceptionOfType(LockBackendException.class).isThrownBy(backend::atomicity)
 				.withMessageContaining("BUSY")

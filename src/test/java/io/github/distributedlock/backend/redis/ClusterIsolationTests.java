@@ -122,7 +122,7 @@ class ClusterIsolationTests {
 			}
 			threads.shutdown();
 			assertThat(threads.awaitTermination(Patience.PATIENCE.toSeconds(), TimeUnit.SECONDS)).isTrue();
-			// Its subscription may have to leave the stalled master first.
+			// The subscription may have to leave the stalled master first.
 			await().ignoreException(LockBackendException.class)
 				.until(() -> this.engine.tryAcquire(LockRequest.of(key).waitTime(Duration.ofMillis(100))).isEmpty());
 			this.backend.release(key, elsewhere.owner());

@@ -100,8 +100,8 @@ class ClusterTests {
 	@ParameterizedTest
 	@EnumSource
 	void aLockIsRenewedThoughItsMasterHasNoOtherConnectionToGive(Client client) {
-		// Of its own, since a node without connections to give loses the other nodes,
-		// too.
+		// A cluster for this test alone, because a node without connections to give loses
+		// the other nodes, too.
 		try (RedisCluster own = RedisCluster.start(RedisServers.EMBEDDED, 2);
 				RedisLockBackend locks = new RedisLockBackend(client.connectTo(own),
 						RedisLockSettings.defaults().commandTimeout(Patience.COMMAND))) {

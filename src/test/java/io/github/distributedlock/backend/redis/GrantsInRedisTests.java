@@ -87,7 +87,7 @@ class GrantsInRedisTests {
 		assertThat(this.ear.last().number()).as("by this version").isEqualTo(1);
 	}
 
-	/** On a busy machine it may have been silent for longer at the release. */
+	/** On a busy machine the waiter may have been silent for longer at the release. */
 	@Test
 	void whoPollsLateByAPauseOfACollectorKeepsItsPlace() {
 		REDIS.inTime(() -> {

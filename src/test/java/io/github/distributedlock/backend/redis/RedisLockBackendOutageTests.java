@@ -97,7 +97,7 @@ class RedisLockBackendOutageTests {
 		assertThat(failures).as("commands lost to dead connections").isLessThanOrEqualTo(1);
 	}
 
-	// Lettuce notices by itself.
+	// Lettuce notices without a command.
 	@Test
 	void aConnectionThatTheServerClosedWhileItWasIdleCostsNothing() {
 		open(Client.JEDIS, Patience.COMMAND);
@@ -191,7 +191,7 @@ class RedisLockBackendOutageTests {
 			assertThatExceptionOfType(CompletionException.class).isThrownBy(() -> Patience.get(attempt, "its failure"))
 				.withCauseInstanceOf(LockBackendException.class);
 			admin.clientUnpause();
-			// Its own command comes after anything that would have been sent again.
+			// The next command comes after anything that would have been sent again.
 			assertThat(this.backend.acquire(claim("other")).acquired()).isTrue();
 			assertThat(admin.exists("lock:{k}")).as("acquired by a command that was sent again").isFalse();
 		}

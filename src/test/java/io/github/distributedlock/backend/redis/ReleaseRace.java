@@ -50,10 +50,9 @@ public final class ReleaseRace {
 	private final AtomicInteger keys = new AtomicInteger();
 
 	/**
-	 * Prepares it.
-	 * @param server where the locks are
-	 * @param prefix what their names begin with
-	 * @param release how they are given back
+	 * @param server the server of the locks
+	 * @param prefix the beginning of their names
+	 * @param release how the locks are given back
 	 */
 	ReleaseRace(HostAndPort server, String prefix, Release release) {
 		this.server = server;

@@ -145,7 +145,7 @@ class TopologyTests {
 		Ear ear = new Ear();
 		String waiter = "b " + one;
 		try (Listening listening = one.there().listen(waiter, ear)) {
-			// On a busy machine it may take longer than the lock is kept.
+			// On a busy machine the waiter may take longer than the lock is kept.
 			await().atMost(LONG).until(() -> isKeptFor(waiter, one));
 			await().untilAsserted(() -> assertThat(ear.heard()).isNotEmpty().doesNotHaveDuplicates());
 		}

@@ -36,7 +36,6 @@ final class TestWire implements Combiner.Wire {
 	private final UnaryOperator<Object> server;
 
 	/**
-	 * Creates it.
 	 * @param opening is run whenever a thread needs the connection
 	 * @param server makes the reply to a key
 	 */
