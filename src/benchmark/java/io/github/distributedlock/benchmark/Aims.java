@@ -131,7 +131,7 @@ final class Aims {
 		lettuce("64 threads, own keys", Figure.BY_OWN_KEYS, 64);
 	}
 
-	// Half of Jedis will do, and so will most of what Lettuce by itself reaches.
+	// Half of what Jedis reaches will do, and so will most of what Lettuce alone reaches.
 	private void lettuce(String what, Figure figure, int load) {
 		double half = 0.5;
 		double most = 0.8 * ratio(of(Contestant.LETTUCE, figure, load), of(Contestant.JEDIS, figure, load)).orElse(1);

@@ -8,8 +8,8 @@ import io.github.distributedlock.backend.ForwardingLockBackend;
 import io.github.distributedlock.backend.LockBackend;
 
 /**
- * Counts how often the store is asked for a lock that this JVM does not have. To pass on
- * what it has is no attempt.
+ * Counts how often the store is asked for a lock that this JVM does not have. Passing on
+ * a lock is no attempt.
  */
 final class CountingBackend extends ForwardingLockBackend {
 

@@ -4,7 +4,7 @@ import java.util.List;
 
 /**
  * Several JVMs that want one key: first with some threads each, then with one. The same
- * JVMs do both, since it takes minutes until they have compiled what they need.
+ * JVMs do both, because their compilers need minutes to come to rest.
  */
 final class JvmsCase {
 

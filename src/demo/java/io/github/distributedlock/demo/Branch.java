@@ -75,7 +75,7 @@ final class Branch implements AutoCloseable {
 	}
 
 	/**
-	 * Ends the JVM on the spot (SIGKILL): it has no chance to give anything back.
+	 * Kills the JVM on the spot (SIGKILL), without a chance to give anything back.
 	 */
 	void kill() {
 		this.process.kill();

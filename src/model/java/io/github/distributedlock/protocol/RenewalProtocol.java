@@ -27,7 +27,7 @@ record RenewalProtocol(@Nullable Rule broken) {
 	private static final int EXTENSION = 5;
 
 	/**
-	 * The rules that keep a renewal from making a lease shorter than its holder believes.
+	 * The rules that keep a renewal from making a lease shorter than the holder believes.
 	 */
 	enum Rule {
 

@@ -64,7 +64,7 @@ record SilenceProtocol(int waiters, @Nullable Enum<?> broken) implements Model<S
 	enum Rule {
 
 		/**
-		 * A new queue gets its time to live.
+		 * A new queue gets a time to live.
 		 */
 		NEW_QUEUES_END,
 

@@ -19,7 +19,7 @@ enum SmallModelProperty implements Property<Situation> {
 	},
 
 	/**
-	 * Nobody gets ahead of whom it must not, or too often.
+	 * Nobody overtakes others against the rules, or too often.
 	 */
 	ORDER {
 

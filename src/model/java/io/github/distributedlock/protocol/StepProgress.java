@@ -32,7 +32,8 @@ record StepProgress(Command step, Line next, boolean again, boolean compared, @N
 		SET_IF_ABSENT,
 
 		/**
-		 * {@code GET lock}, to see whether it is reserved, the owner's already, or free.
+		 * {@code GET lock}, to see whether the lock is reserved, the owner's already, or
+		 * free.
 		 */
 		WHOSE,
 
@@ -88,7 +89,7 @@ record StepProgress(Command step, Line next, boolean again, boolean compared, @N
 		RESERVE,
 
 		/**
-		 * {@code GET lock}, to see why it was not changed.
+		 * {@code GET lock}, to see why the lock was not changed.
 		 */
 		WHY,
 
@@ -103,7 +104,7 @@ record StepProgress(Command step, Line next, boolean again, boolean compared, @N
 		PUBLISH,
 
 		/**
-		 * {@code PUBLISH} of nothing to the oldest waiter, to see whether it hears.
+		 * {@code PUBLISH} of nothing to the oldest waiter, to see whether that one hears.
 		 */
 		SEE_WHO_HEARS,
 

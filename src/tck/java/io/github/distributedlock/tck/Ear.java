@@ -98,7 +98,7 @@ public final class Ear implements ReleaseListener {
 		assertEquals(expected, this.recalls, "recalls");
 	}
 
-	/** Waits until the owner of a claim is told that it has the key. */
+	/** Waits until the owner of a claim is told of the grant. */
 	public void awaitGrant(Claim claim) {
 		Eventually.within(this.patience, "the grant of " + claim.key() + " to " + claim.owner(),
 				() -> this.notifications.stream().anyMatch((grant) -> claim.owner().equals(grant.owner())));

@@ -21,8 +21,8 @@ import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 /**
- * The contract of a store that can do it as far as the order of those who wait is
- * concerned, and who of them is dead.
+ * The contract on the order of waiters, and on waiters that count as dead, for a store
+ * that offers fair locks.
  */
 abstract class FairContractTests extends ContractBench {
 

@@ -166,7 +166,7 @@ public final class LockTrial {
 			.waitFor(MINUTES, TimeUnit.MINUTES);
 	}
 
-	// A JVM whose input ends says for how long its threads have been waiting.
+	// At the end of its input, a JVM prints for how long its threads have been waiting.
 	private void end() throws IOException, InterruptedException {
 		for (Process jvm : this.running) {
 			jvm.getOutputStream().close();
@@ -365,7 +365,7 @@ public final class LockTrial {
 			long longest = (random.nextInt(HOLDS_PER_LONGEST) == 0) ? this.longestHold
 					: (random.nextInt(HOLDS_PER_LONG_ONE) == 0) ? LONG_HOLD : SHORT_HOLD;
 			long end = now + (long) (random.nextDouble() * longest);
-			// The time is noted before the lock is asked: it was held then.
+			// The time is noted before the lock is asked: the lock was held then.
 			while (held.isHeld()) {
 				history.renewed(number, now);
 				if (now >= end) {

@@ -24,8 +24,7 @@ import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 /**
- * The contract of a store that can do it as far as several permits for a key are
- * concerned.
+ * The contract on several permits for a key, for a store that offers permits.
  */
 abstract class PermitContractTests extends FairContractTests {
 

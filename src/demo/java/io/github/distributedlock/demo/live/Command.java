@@ -30,7 +30,8 @@ record Command(char letter, int jvm) {
 
 	/**
 	 * Reads a line.
-	 * @throws IllegalArgumentException if it is no command; the message says what is
+	 * @throws IllegalArgumentException if the line is no command; the message names the
+	 * commands
 	 */
 	static Command parse(String line) {
 		Matcher matcher = LINE.matcher(line.strip().toLowerCase(Locale.ROOT));
