@@ -25,7 +25,8 @@ record Report(Round unlocked, Round locked, Round killed, Optional<Takeover> tak
 	}
 
 	/**
-	 * Returns whether the rounds with the lock sold each unit once, to one buyer after the other.
+	 * Returns whether the rounds with the lock sold each unit once, to one buyer after
+	 * the other.
 	 */
 	boolean isExact() {
 		return this.locked.isExact() && this.killed.isExact() && this.takeover.isPresent() && violations() == 0;

@@ -7,8 +7,8 @@ import org.jspecify.annotations.Nullable;
 /**
  * The requests of one JVM: {@code LocalKey}.
  *
- * @param current the thread that has the turn, or {@link #WITHDRAWAL} or {@link
- * #WITHDRAWN}
+ * @param current the thread that has the turn, or {@link #WITHDRAWAL} or
+ * {@link #WITHDRAWN}
  * @param waiting the threads behind that one
  * @param registered whether the store may know this JVM as a waiter
  * @param woken whether there is a wake-up that nobody has consumed

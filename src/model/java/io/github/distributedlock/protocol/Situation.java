@@ -6,8 +6,8 @@ package io.github.distributedlock.protocol;
 interface Situation {
 
 	/**
-	 * Returns whether nobody believes to hold the lock beside somebody who must not, or without
-	 * owning the key.
+	 * Returns whether nobody believes to hold the lock beside somebody who must not, or
+	 * without owning the key.
 	 */
 	boolean isSafe();
 

@@ -236,7 +236,8 @@ final class Recorder implements AutoCloseable {
 				// The handle was closed at the same moment.
 			}
 			finally {
-				this.told = true; // Not sooner: the user would close the handle before the reason is read.
+				this.told = true; // Not sooner: the user would close the handle before
+									// the reason is read.
 			}
 		}
 
