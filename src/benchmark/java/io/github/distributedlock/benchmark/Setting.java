@@ -20,6 +20,8 @@ final class Setting {
 			  PostgreSQL, with `fsync` on, vacuums and takes a checkpoint. MariaDB writes its log at each commit.
 			  What one thread does alone, and 16 with a key each or one for all, is measured by JMH, too.
 			- JVMs that share a key work until their compilers rest, eight rounds at most, and are measured then.
+			- On Redis, a JVM of ours that waits publishes a message to itself each second, to notice that nothing reaches it. A
+			  hand-over first asks whether the next JVM listens. Both are among the requests and commands of ours.
 			- The holder of a lock adds one to a count in memory that all JVMs share. A count that is too low shows that a lock
 			  let two in. With ours, the run would end with an error.
 			- *Server commands* are those that the server counts (`total_commands_processed`): commands inside of scripts, too.

@@ -26,7 +26,9 @@ final class WorkerJvm implements AutoCloseable {
 	 * Starts one; {@link #awaitReady()} waits until it can be told something.
 	 */
 	static WorkerJvm start(Contestant contestant, int port, Path blackboard, int number, int heapMegabytes) {
-		List<String> options = List.of("-Xms" + heapMegabytes + "m", "-Xmx" + heapMegabytes + "m");
+		// With the optimizing compiler, which the JVMs of tests do without.
+		List<String> options = List.of("-Xms" + heapMegabytes + "m", "-Xmx" + heapMegabytes + "m",
+				"-XX:TieredStopAtLevel=4");
 		return new WorkerJvm(JvmProcess.start(options, Worker.class, Map.of(), contestant.name(), String.valueOf(port),
 				blackboard.toString(), String.valueOf(number)));
 	}

@@ -226,7 +226,10 @@ public abstract class OptimisticLockBackend implements LockBackend {
 				T answer = action.apply(step, argument);
 				KeyState after = step.state();
 				if (after == before.state || write(key, before, after)) {
-					step.notifications().forEach(this::send);
+					List<ReleaseNotification> notifications = step.notifications();
+					if (!notifications.isEmpty()) { // Else not even an iterator is made.
+						notifications.forEach(this::send);
+					}
 					return answer;
 				}
 				// An interrupted thread would not pause.

@@ -158,16 +158,16 @@ final class Acquirer {
 	private List<String> keysInOrder(LockRequest request) {
 		request.requireValid();
 		List<String> keys = request.keys();
-		keys.forEach(this::warnOfExpression);
 		if (keys.size() == 1) {
-			requireNotTooLong(keys.get(0));
+			check(keys.get(0));
 			return keys;
 		}
-		keys.forEach(this::requireNotTooLong);
+		keys.forEach(this::check);
 		return keys.stream().sorted().toList();
 	}
 
-	private void warnOfExpression(String key) {
+	private void check(String key) {
+		requireNotTooLong(key);
 		int begin = key.indexOf('{');
 		if (begin > 0 && "#$".indexOf(key.charAt(begin - 1)) >= 0 && key.indexOf('}', begin) > 0
 				&& this.warnedOfExpression.compareAndSet(false, true)) {

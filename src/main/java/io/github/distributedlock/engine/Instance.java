@@ -55,9 +55,9 @@ final class Instance implements Listening {
 	private static final int LONGEST_NAME = 128;
 
 	/**
-	 * The number of stamps, which have 6 digits at most.
+	 * The number of stamps, which have 9 digits at most.
 	 */
-	private static final long STAMPS = 2_176_782_336L;
+	private static final long STAMPS = 1_000_000_000L;
 
 	/**
 	 * The present identity.
@@ -180,7 +180,7 @@ final class Instance implements Listening {
 		// the snapshot.
 		long stamp = Math.floorMod(System.nanoTime() + 1_000_003 * System.currentTimeMillis(), STAMPS);
 		this.stamps.set(slot(number), number << Integer.SIZE | stamp);
-		return this.identity.prefix() + number + "-" + Long.toString(stamp, Character.MAX_RADIX);
+		return this.identity.prefix() + number + "-" + stamp;
 	}
 
 	/**
@@ -209,7 +209,7 @@ final class Instance implements Listening {
 		try {
 			long number = Long.parseLong(owner, begin, end, 10);
 			int stampEnd = owner.length() - (Claim.isRecallable(owner) ? 1 : 0);
-			long stamp = Long.parseLong(owner, end + 1, stampEnd, Character.MAX_RADIX);
+			long stamp = Long.parseLong(owner, end + 1, stampEnd, 10);
 			if (number > this.acquisitions.get()) {
 				return true;
 			}
