@@ -64,6 +64,14 @@ final class Events {
 		}
 	}
 
+	/**
+	 * Writes to the log on another thread, one entry after the other: an appender may
+	 * block, and leases need the calling thread.
+	 */
+	void log(Runnable entry) {
+		Failures.run(() -> this.calls.run("log", entry), () -> "The log");
+	}
+
 	// The name does not use the listener's toString, which is code of the application,
 	// too.
 	private static Supplier<String> name(LockListener listener, LockEvent event) {

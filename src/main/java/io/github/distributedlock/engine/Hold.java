@@ -122,6 +122,12 @@ final class Hold implements Ownership.Possession {
 	private volatile boolean expireOnClose;
 
 	/**
+	 * {@code true} once a handle was closed that was not undone: then code may have run
+	 * under the hold. Changed only under this hold's monitor.
+	 */
+	private volatile boolean used;
+
+	/**
 	 * Creates a hold that has not taken its key yet.
 	 * @param entry the entry in the local queue, which the hold leaves when the hold ends
 	 */
@@ -223,12 +229,22 @@ final class Hold implements Ownership.Possession {
 
 	/**
 	 * Returns for how long, in nanoseconds, the key is to block others when the hold is
-	 * released now; 0 to free the key.
+	 * released now; 0 to free the key, as after a hold that nobody has used.
 	 */
 	long parkTime() {
+		if (!this.used) {
+			return 0;
+		}
 		long minimum = this.minHold - nanosHeld();
 		long expiry = this.expireOnClose ? this.ownership.leftOnServer() : 0;
 		return Math.max(0, Math.max(minimum, expiry));
+	}
+
+	/**
+	 * Returns whether a handle was closed that was not undone.
+	 */
+	boolean isUsed() {
+		return this.used;
 	}
 
 	/**
@@ -276,6 +292,7 @@ final class Hold implements Ownership.Possession {
 	 * @return whether the handle was the last one
 	 */
 	synchronized boolean exit(LockMode mode) {
+		this.used = true;
 		boolean last = exitUnopened();
 		if (!last && mode == LockMode.EXCLUSIVE) {
 			this.exclusive--;

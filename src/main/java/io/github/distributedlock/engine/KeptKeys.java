@@ -11,6 +11,7 @@ import java.util.function.BooleanSupplier;
 import io.github.distributedlock.LockException;
 import io.github.distributedlock.backend.LockBackend;
 import io.github.distributedlock.backend.LockFeature;
+import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -131,13 +132,15 @@ final class KeptKeys implements LocalKey.Keeper {
 	}
 
 	/**
-	 * {@inheritDoc} A key may not stay if the key has been here for its keep time, or if
-	 * the lease was made longer for a hold that took long.
+	 * {@inheritDoc} A key may not stay if the key has been here for its keep time, if the
+	 * lease was made longer for a hold that took long, or if the owner has a former
+	 * identity: no local request would find the key, and perhaps no recall would arrive.
 	 */
 	@Override
 	public boolean mayKeep(Ownership ownership, boolean stays) {
 		return this.isOpen.getAsBoolean() && this.time.nanoTime() - ownership.sliceStart() < ownership.keepTime()
 				&& ownership.lease().nanos() <= ownership.claim().lease().toNanos()
+				&& this.instance.isOwn(ownership.owner())
 				&& (stays || (!pauses(ownership) && this.instance.isKnown() && this.instance.hears()));
 	}
 
@@ -250,9 +253,16 @@ final class KeptKeys implements LocalKey.Keeper {
 				setAlarm(due());
 			}
 			catch (Throwable ex) { // Such as having no thread.
-				Failures.run(this::release, () -> "The release of lock " + LockException.printable(key()));
-				Failures.caught(ex, () -> "The alarm of lock " + LockException.printable(key()));
+				failed(ex);
 			}
+		}
+
+		/**
+		 * Releases the key, since no alarm may be set that would end the stay.
+		 */
+		private void failed(Throwable ex) {
+			Failures.run(this::release, () -> "The release of lock " + LockException.printable(key()));
+			Failures.caught(ex, () -> "The alarm of lock " + LockException.printable(key()));
 		}
 
 		private synchronized void setAlarm(long at) {
@@ -268,24 +278,42 @@ final class KeptKeys implements LocalKey.Keeper {
 
 		@Override
 		public void returned(boolean again) {
-			if (again && !this.isUsed) {
-				this.isUsed = true;
-				KeptKeys.this.pauses.set(slot(this.ownership), 0);
+			try {
+				if (again && !this.isUsed) {
+					this.isUsed = true;
+					KeptKeys.this.pauses.set(slot(this.ownership), 0);
+				}
+				this.lastUse = KeptKeys.this.time.nanoTime();
+				if (!this.isAlarmSet) {
+					setAlarm();
+				}
+				// A stop closes first, then releases.
+				if (!KeptKeys.this.isOpen.getAsBoolean()) {
+					release();
+				}
+				else if (!again) {
+					// Other threads may find the same key, and only one of them releases
+					// it.
+					for (Stay oldest = surplus(); oldest != null; oldest = surplus()) {
+						oldest.release();
+					}
+				}
 			}
-			this.lastUse = KeptKeys.this.time.nanoTime();
-			if (!this.isAlarmSet) {
-				setAlarm();
+			catch (Throwable ex) {
+				failed(ex);
 			}
-			// A stop closes first, then releases.
-			if (!KeptKeys.this.isOpen.getAsBoolean()) {
-				release();
-			}
-			else if (!again && KeptKeys.this.stays.size() > MOST) {
-				KeptKeys.this.stays.stream()
-					.filter((other) -> other != this && other.ownership.isVacant())
-					.min(Comparator.comparingLong((other) -> other.lastUse - this.lastUse))
-					.ifPresent(Stay::release);
-			}
+		}
+
+		/**
+		 * Returns the one of the other keys that was used the longest ago; {@code null}
+		 * if there are not too many keys.
+		 */
+		private @Nullable Stay surplus() {
+			return (KeptKeys.this.stays.size() <= MOST) ? null
+					: KeptKeys.this.stays.stream()
+						.filter((other) -> other != this && other.ownership.isVacant())
+						.min(Comparator.comparingLong((other) -> other.lastUse - this.lastUse))
+						.orElse(null);
 		}
 
 		@Override

@@ -281,10 +281,19 @@ final class Leases {
 		warn(ownership, "was lost after " + Failures.text(held), reason, why);
 	}
 
-	private static void warn(Ownership ownership, String what, Reason reason, String why) {
+	/**
+	 * Logs a loss. At the end of the engine, no other thread may live for long enough.
+	 */
+	private void warn(Ownership ownership, String what, Reason reason, String why) {
 		String remedy = remedy(reason);
-		logger.warn("Lock '{}' of {} {}: {}{}", LockException.printable(ownership.key()), ownership.owner(), what, why,
-				(remedy != null) ? " (" + remedy + ")" : "");
+		Runnable log = () -> logger.warn("Lock '{}' of {} {}: {}{}", LockException.printable(ownership.key()),
+				ownership.owner(), what, why, (remedy != null) ? " (" + remedy + ")" : "");
+		if (reason == Reason.SHUTDOWN) {
+			log.run();
+		}
+		else {
+			this.events.log(log);
+		}
 	}
 
 	/**
@@ -328,10 +337,11 @@ final class Leases {
 
 	/**
 	 * Renews the leases that are due on one node, some hundred leases with each command.
-	 * A renewal that fails is tried again.
+	 * A renewal that fails, even by an error, is tried again, and costs no other batch.
 	 */
 	private void renewDue(List<Ownership> due) {
-		batches(due, this.backend.largestBatch()).forEach((batch) -> renewBatch(batch, this::denied));
+		batches(due, this.backend.largestBatch()).forEach((batch) -> Failures.run(() -> renewBatch(batch, this::denied),
+				() -> "The renewal of " + batch.size() + " locks"));
 	}
 
 	/**

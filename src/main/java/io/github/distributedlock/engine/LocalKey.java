@@ -116,7 +116,8 @@ final class LocalKey {
 		boolean mayKeep(Ownership ownership, boolean stays);
 
 		/**
-		 * Begins the stay of a key. Called under the monitor of the key.
+		 * Begins the stay of a key that is about to become vacant. Called under the
+		 * monitor of the key.
 		 */
 		Stay begin(LocalKey key, Ownership ownership);
 
@@ -354,7 +355,6 @@ final class LocalKey {
 		this.isHeld = this.stage == Stage.KEPT;
 		if (next == null && ownership != null) {
 			this.held = ownership.owner();
-			this.stay = this.home.keeper().begin(this, ownership);
 		}
 	}
 
@@ -394,16 +394,29 @@ final class LocalKey {
 		boolean isGivenBack = from == null && !stays(ownership);
 		boolean isWanted = isGivenBack ? this.left == ownership
 				: this.current == from && ((next != null) ? next.inherits : keeps);
-		if (!isWanted || !((hold != null) ? ownership.vacate(hold) : ownership.isOwned())) {
+		if (!isWanted) {
 			return false;
 		}
-		if (isGivenBack) {
+		// Begins before the key is vacant, since memory may be lacking for the stay.
+		Stay begun = (isGivenBack || next != null || this.stage == Stage.KEPT) ? null
+				: this.home.keeper().begin(this, ownership);
+		boolean done = false;
+		try {
+			done = (hold != null) ? ownership.vacate(hold) : ownership.isOwned();
+		}
+		finally {
+			if (!done && begun != null) {
+				begun.left();
+			}
+		}
+		if (done && isGivenBack) {
 			leftChanged();
 		}
-		else if (next != null || this.stage != Stage.KEPT) {
+		else if (done && (next != null || begun != null)) {
 			next(ownership);
+			this.stay = begun;
 		}
-		return true;
+		return done;
 	}
 
 	/**

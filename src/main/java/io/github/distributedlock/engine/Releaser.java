@@ -75,7 +75,7 @@ final class Releaser {
 	 * @return whether all were held until now, as far as the store has answered
 	 */
 	boolean release(List<Hold> holds) {
-		return new Closing(true, true).end(holds);
+		return new Closing(true).end(holds);
 	}
 
 	/**
@@ -90,7 +90,7 @@ final class Releaser {
 	 * entered.
 	 */
 	void undo(List<Hold> holds) {
-		new Closing(false, true).end(holds.stream().filter(Hold::exitUnopened).toList());
+		new Closing(true).end(holds.stream().filter(Hold::exitUnopened).toList());
 	}
 
 	/**
@@ -108,7 +108,7 @@ final class Releaser {
 		AtomicInteger left = new AtomicInteger(holds.size());
 		eachNode(holds, (some) -> {
 			try {
-				new Closing(true, false).end(some);
+				new Closing(false).end(some);
 			}
 			finally {
 				if (left.addAndGet(-some.size()) == 0) {
@@ -134,7 +134,7 @@ final class Releaser {
 	 * Undoes holds in the background.
 	 */
 	void undoAsync(List<Hold> holds) {
-		eachNode(holds.stream().filter(Hold::exitUnopened).toList(), (some) -> new Closing(false, false).end(some));
+		eachNode(holds.stream().filter(Hold::exitUnopened).toList(), (some) -> new Closing(false).end(some));
 	}
 
 	private void eachNode(List<Hold> holds, Consumer<List<Hold>> step) {
@@ -210,8 +210,6 @@ final class Releaser {
 	 */
 	private final class Closing {
 
-		private final boolean used;
-
 		private final boolean here;
 
 		/**
@@ -221,25 +219,25 @@ final class Releaser {
 
 		/**
 		 * Creates the end of some holds.
-		 * @param used whether a handle was opened for the holds
 		 * @param here whether listeners are called on this thread
 		 */
-		private Closing(boolean used, boolean here) {
-			this.used = used;
+		private Closing(boolean here) {
 			this.here = here;
 		}
 
 		private boolean end(List<Hold> holds) {
-			if (holds.size() == 1) {
-				return end(holds.get(0));
-			}
 			try {
+				if (holds.size() == 1) {
+					return end(holds.get(0), true);
+				}
 				return eachBackwards(Leases.batches(holds, Releaser.this.store.largestRelease()),
-						(batch) -> isOneStep(batch) ? endAtOnce(batch) : eachBackwards(batch, this::end));
+						(batch) -> isOneStep(batch) ? endAtOnce(batch)
+								: eachBackwards(batch, (hold) -> end(hold, true)));
 			}
 			catch (Throwable ex) {
-				eachBackwards(holds, this::end); // Holds that have ended already are not
-													// affected.
+				// Holds that have ended already are not affected. What was lacking for a
+				// hand-over may be lacking still.
+				eachBackwards(holds, (hold) -> end(hold, false));
 				throw ex;
 			}
 		}
@@ -251,26 +249,27 @@ final class Releaser {
 			String owner = holds.get(0).owner();
 			Object node = node(holds.get(0));
 			return holds.stream()
-				.allMatch((hold) -> hold.owner().equals(owner) && parkTime(hold) == 0 && node(hold).equals(node));
+				.allMatch((hold) -> hold.owner().equals(owner) && hold.parkTime() == 0 && node(hold).equals(node));
 		}
 
 		private Object node(Hold hold) {
 			return NodeTasks.node(Releaser.this.store, hold.key());
 		}
 
-		private long parkTime(Hold hold) {
-			return this.used ? hold.parkTime() : 0;
-		}
-
 		/**
 		 * Ends one hold.
+		 * @param mayHandOver {@code false} after an error, when the lease is to end
+		 * whatever fails next
 		 * @return whether the hold was held until now, as far as is known
 		 */
-		private boolean end(Hold hold) {
-			long parkTime = parkTime(hold);
+		private boolean end(Hold hold, boolean mayHandOver) {
+			if (!mayHandOver && hold.isHeld()) {
+				Releaser.this.leases.watchdog().unguard(hold.ownership());
+			}
+			long parkTime = hold.parkTime();
 			boolean held = Releaser.this.leases.isStillHeld(hold);
-			if (held && parkTime == 0 && Releaser.this.handsOver && hold.options().mayBeHandedOver() && !hold.isShared()
-					&& hold.handOver()) {
+			if (held && mayHandOver && parkTime == 0 && Releaser.this.handsOver && hold.options().mayBeHandedOver()
+					&& !hold.isShared() && hold.handOver()) {
 				released(hold);
 				return true;
 			}
@@ -419,7 +418,7 @@ final class Releaser {
 		}
 
 		private void released(Hold hold) {
-			if (this.used && Releaser.this.leases.events().areObserved()) {
+			if (hold.isUsed() && Releaser.this.leases.events().areObserved()) {
 				publish(new LockEvent.Released(hold.options().request(), hold.key(), hold.owner(), hold.held()));
 			}
 		}

@@ -189,7 +189,7 @@ final class Sweeper {
 			task.step.accept(this.time.nanoTime());
 			answered = true;
 		}
-		catch (RuntimeException ex) {
+		catch (RuntimeException | Error ex) { // An error must not cost all later tasks.
 			logger.debug("Could not release lock '{}' of {} yet", LockException.printable(task.key), task.owner, ex);
 			down.add(node);
 		}

@@ -9,6 +9,10 @@ import java.util.concurrent.Executors;
 import java.util.concurrent.RejectedExecutionException;
 import java.util.function.Consumer;
 
+import ch.qos.logback.classic.Logger;
+import ch.qos.logback.classic.spi.ILoggingEvent;
+import ch.qos.logback.core.Appender;
+import ch.qos.logback.core.UnsynchronizedAppenderBase;
 import io.github.distributedlock.LockEvent;
 import io.github.distributedlock.LockHandle;
 import io.github.distributedlock.LockListener;
@@ -19,6 +23,7 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.parallel.Execution;
 import org.junit.jupiter.api.parallel.ExecutionMode;
+import org.slf4j.LoggerFactory;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
@@ -142,6 +147,39 @@ class BlockedCodeTests {
 		acquire("k").onLost(action::countDown);
 		loseAll();
 		Patience.await(action, "an action of another");
+	}
+
+	@Test
+	void logThatBlocksDelaysNoRenewal() {
+		start(LockEngine.builder(this.backend).watchdogTimeout(Duration.ofSeconds(1)));
+		this.engine.acquire(LockRequest.of("renewed").detached(true));
+		CountDownLatch blocks = new CountDownLatch(1);
+		Appender<ILoggingEvent> appender = new UnsynchronizedAppenderBase<>() {
+
+			@Override
+			protected void append(ILoggingEvent event) {
+				if (event.getFormattedMessage().contains("Lock 'lost-while-the-log-blocks'")) {
+					blocks.countDown();
+					block();
+				}
+			}
+
+		};
+		appender.start();
+		Logger logger = (Logger) LoggerFactory.getLogger(Leases.class);
+		logger.addAppender(appender);
+		try {
+			acquire("lost-while-the-log-blocks");
+			loseAll();
+			Patience.await(blocks, "the log of a loss");
+			CountDownLatch renewals = new CountDownLatch(3);
+			this.backend.onRenew((renewal) -> renewals.countDown());
+			Patience.await(renewals, "renewals");
+		}
+		finally {
+			this.end.countDown();
+			logger.detachAppender(appender);
+		}
 	}
 
 	@Test

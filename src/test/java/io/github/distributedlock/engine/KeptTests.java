@@ -14,6 +14,7 @@ import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.atomic.AtomicReference;
 import java.util.function.UnaryOperator;
+import java.util.stream.IntStream;
 import java.util.stream.Stream;
 
 import io.github.distributedlock.LockEvent;
@@ -36,6 +37,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.ExtendWith;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.MethodSource;
+import org.junit.jupiter.params.provider.ValueSource;
 
 import org.springframework.boot.test.system.CapturedOutput;
 import org.springframework.boot.test.system.OutputCaptureExtension;
@@ -445,6 +447,31 @@ class KeptTests extends EngineFixture {
 		ours.close();
 	}
 
+	/**
+	 * The subscription of the first identity has ended, so that nobody here hears of
+	 * requests elsewhere.
+	 */
+	@ParameterizedTest
+	@ValueSource(booleans = { false, true })
+	void doesNotStayUnderAFormerIdentity(boolean stayedBefore) {
+		LockEngine ours = engine(this.store, "ours");
+		LockEngine other = engine(this.store, "other");
+		LockRequest request = LockRequest.of("k").keepTime(Duration.ofMinutes(1)).detached(true);
+		if (stayedBefore) {
+			ours.acquire(request).close();
+		}
+		LockHandle use = ours.acquire(request);
+		for (int i = 0; i < 2; i++) {
+			ours.stop();
+			ours.start();
+		}
+		use.close();
+		CompletableFuture<Optional<LockHandle>> theirs = inThread(() -> other.tryAcquire("k"));
+		advanceUntil(Duration.ofMillis(1), theirs::isDone);
+		assertThat(theirs.join()).as("nobody uses it").isPresent();
+		assertThat(ours.hasQueues()).isFalse();
+	}
+
 	@Test
 	void isNotTakenWhenItsLeaseIsOver() {
 		this.time.holdBackRenewals();
@@ -564,6 +591,21 @@ class KeptTests extends EngineFixture {
 		assertThat(this.backend.steps()).filteredOn("release k0"::equals).hasSize(1);
 		this.time.advance(KEEP);
 		assertThat(hasQueues()).isFalse();
+	}
+
+	@Test
+	void staysOnlyForSoManyKeysHoweverManyThreadsLeaveThem() {
+		LockRequest request = LockRequest.of("k").keepTime(Duration.ofMinutes(1));
+		try (LockEngine ours = LockEngine.builder(new InMemoryLockBackend()).build()) {
+			List<CompletableFuture<Boolean>> all = IntStream.range(0, 8).mapToObj((thread) -> inThread(() -> {
+				for (int i = 0; i < KeptKeys.MOST; i++) {
+					ours.acquire(request.keys(List.of(thread + "-" + i))).close();
+				}
+				return true;
+			})).toList();
+			all.forEach((each) -> get(each, "a thread"));
+			assertThat(ours.keysKept()).isBetween(KeptKeys.MOST / 2, KeptKeys.MOST);
+		}
 	}
 
 	@Test

@@ -119,6 +119,31 @@ class ReentrancyTests extends EngineFixture {
 		assertThat(holderOf("k")).isNull();
 	}
 
+	@Test
+	void minHoldTimeIsKeptIfAnInnerRequestEndsLastAndFails() {
+		ownedElsewhere("l", LEASE);
+		LockHandle outer = this.engine.acquire(request("k").minHoldTime(Duration.ofSeconds(5)));
+		this.backend.before("acquire", outer::close);
+		assertThat(this.engine.tryAcquire(LockRequest.of("k", "l"))).isEmpty();
+		assertKeptForFiveSeconds();
+	}
+
+	@Test
+	void minHoldTimeIsKeptIfAnInnerHandleEndsLastAndIsUndone() {
+		LockHandle outer = this.engine.acquire(request("k").minHoldTime(Duration.ofSeconds(5)));
+		LockHandle inner = this.engine.acquire("k");
+		outer.close();
+		inner.undo();
+		assertKeptForFiveSeconds();
+	}
+
+	private void assertKeptForFiveSeconds() {
+		assertThat(holderOf("k")).isNotNull().extracting(Holder::state).isEqualTo(Holder.State.EXPIRING);
+		this.time.advance(Duration.ofMillis(5100));
+		assertThat(holderOf("k")).isNull();
+		assertThat(events(LockEvent.Released.class)).as("the outer lock was used").hasSize(1);
+	}
+
 	@ParameterizedTest
 	@ValueSource(booleans = { true, false })
 	void lockIsLeftToRunOutIfAnyRequestAskedForIt(boolean severalKeys) {

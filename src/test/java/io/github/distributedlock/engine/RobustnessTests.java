@@ -8,20 +8,28 @@ import java.util.concurrent.Semaphore;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicReference;
+import java.util.function.Function;
 import java.util.function.Supplier;
+import java.util.stream.IntStream;
 
 import io.github.distributedlock.LockBackendException;
 import io.github.distributedlock.LockEvent;
 import io.github.distributedlock.LockHandle;
+import io.github.distributedlock.LockMode;
 import io.github.distributedlock.LockNotAcquiredException;
 import io.github.distributedlock.LockRequest;
 import io.github.distributedlock.ReleaseOn;
 import io.github.distributedlock.backend.Claim;
+import io.github.distributedlock.backend.ForwardingLockBackend;
+import io.github.distributedlock.backend.LockBackend;
+import io.github.distributedlock.backend.LockBackend.Renewal;
 import io.github.distributedlock.backend.ReleaseNotification;
 import io.github.distributedlock.backend.Waiter;
 import io.github.distributedlock.internal.Binding;
 import org.awaitility.Awaitility;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.MethodSource;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
@@ -345,6 +353,110 @@ class RobustnessTests extends EngineFixture {
 		this.time.advance(Duration.ofSeconds(1));
 		assertThat(holderOf("a")).isNull();
 		assertThat(holderOf("b")).isNull();
+	}
+
+	static List<LockRequest> requests() {
+		LockRequest one = request("k").detached(true);
+		return List.of(one, one.keepTime(Duration.ofMillis(100)), one.minHoldTime(Duration.ofSeconds(1)),
+				one.mode(LockMode.SHARED), one.fair(true), one.keys(List.of("k", "l")));
+	}
+
+	@ParameterizedTest
+	@MethodSource("requests")
+	void errorAtAnyStepOfAReleaseLeavesNoKeyHeld(LockRequest request) {
+		errorAtAnyStep(request, (ours) -> ours.tryAcquire(request).orElseThrow()::close);
+	}
+
+	@ParameterizedTest
+	@MethodSource("requests")
+	void errorAtAnyStepOfAnAcquisitionLeavesNoKeyHeld(LockRequest request) {
+		errorAtAnyStep(request, (ours) -> () -> ours.tryAcquire(request).orElseThrow().close());
+	}
+
+	/**
+	 * Does something again and again, each time with an error at a later step, as if a
+	 * stack was full, or there was no memory.
+	 * @param action prepares what is done with the error
+	 */
+	private void errorAtAnyStep(LockRequest request, Function<LockEngine, Runnable> action) {
+		this.backend.granting();
+		AtomicInteger steps = new AtomicInteger();
+		LockEngine ours = build(LockEngine.builder(this.backend).watchdogTimeout(LEASE), before(() -> {
+			if (steps.getAndDecrement() == 1) {
+				throw new StackOverflowError("test");
+			}
+		}), this.time);
+		for (int uses = 0; uses < 2; uses++) {
+			boolean failed = true;
+			for (int step = 1; failed; step++) {
+				IntStream.range(0, uses).forEach((use) -> ours.tryAcquire(request).orElseThrow().close());
+				this.time.advance(Duration.ofSeconds((request.keepTime() != null) ? 0 : 2));
+				Runnable prepared = action.apply(ours);
+				steps.set(step);
+				ignoringErrors(prepared);
+				failed = steps.getAndSet(0) <= 0;
+				this.time.advance(LEASE.plusSeconds(1));
+				assertThat(holderOf("k")).as("after %s uses and an error at step %s", uses, step).isNull();
+				assertThat(ours.hasQueues()).as("after %s uses and an error at step %s", uses, step).isFalse();
+				assertThat(ours.keysHeld()).isZero();
+			}
+		}
+	}
+
+	@Test
+	void errorInOneCleanUpCostsNoOther() {
+		Sweeper sweeper = new Sweeper(new ForwardingLockBackend(this.store) {
+
+			@Override
+			public void forget(Claim claim) {
+				if (claim.key().equals("broken")) {
+					throw new NoClassDefFoundError("test");
+				}
+				super.forget(claim);
+			}
+
+		}, this.time, this.time);
+		sweeper.forget(Claim.of("broken", "other#1:2", "other#1", LEASE));
+		ownedElsewhere("k", HOUR);
+		sweeper.forget(Claim.of("k", "other#1:1", "other#1", HOUR));
+		for (int i = 0; i < 10; i++) {
+			ignoringErrors(() -> this.time.advance(Duration.ofMillis(200)));
+		}
+		assertThat(holderOf("k")).isNull();
+	}
+
+	@Test
+	void errorInOneBatchOfRenewalsCostsNoOther() {
+		LockBackend broken = new ForwardingLockBackend(this.store) {
+
+			@Override
+			public int largestBatch() {
+				return 1;
+			}
+
+			@Override
+			public List<Boolean> renew(List<Renewal> renewals) {
+				if (renewals.get(0).key().equals("broken")) {
+					throw new NoClassDefFoundError("test");
+				}
+				return super.renew(renewals);
+			}
+
+		};
+		LockEngine ours = build(LockEngine.builder(broken).watchdogTimeout(LEASE), this.time,
+				workers((worker, task) -> {
+					try {
+						task.run();
+					}
+					catch (IllegalStateException ex) {
+						assertThat(ex).hasRootCauseInstanceOf(NoClassDefFoundError.class);
+					}
+				}));
+		ours.acquire("broken");
+		// The batches come in no order: one of many is behind the broken one.
+		List<LockHandle> others = IntStream.range(0, 50).mapToObj((i) -> ours.acquire("k" + i)).toList();
+		this.time.advance(LEASE.multipliedBy(2));
+		assertThat(others).allMatch(LockHandle::isHeld);
 	}
 
 	@Test
