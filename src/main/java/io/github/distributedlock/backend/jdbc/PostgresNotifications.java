@@ -243,7 +243,7 @@ final class PostgresNotifications implements AutoCloseable {
 				pause = borrowed.stay("listen for released locks", this::listen) ? PAUSE : LONGEST_PAUSE;
 				borrowed.broken = false;
 			}
-			catch (RuntimeException | LinkageError ex) {
+			catch (RuntimeException | Error ex) { // An error of a listener, too.
 				// The classes of the driver may be hidden, and will remain hidden.
 				pause = (ex instanceof LinkageError) ? LONGEST_PAUSE : pause(pause, connected && this.deaf);
 				logger.atLevel((this.deaf || !isOurs()) ? Level.DEBUG : Level.WARN)

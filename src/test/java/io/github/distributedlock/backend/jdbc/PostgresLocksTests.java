@@ -495,6 +495,35 @@ class PostgresLocksTests {
 		}
 	}
 
+	/**
+	 * Such as the error of an engine that can have no more threads.
+	 */
+	@Test
+	void errorOfAListenerDoesNotEndListening() {
+		CountDownLatch resubscribed = new CountDownLatch(1);
+		try (JdbcLockBackend store = backend(pool)) {
+			Listening listening = store.listen("b", new ReleaseListener() {
+
+				@Override
+				public void onRelease(ReleaseNotification notification) {
+					throw new OutOfMemoryError("unable to create native thread (test)");
+				}
+
+				@Override
+				public void onResubscribed() {
+					resubscribed.countDown();
+				}
+
+			});
+			hold(store, "k", "a");
+			store.acquireOrRegister(claim("k", "b"));
+			assertThat(listening.hears()).isTrue();
+			store.release("k", "a:1");
+			Patience.await(resubscribed, "another connection");
+			assertThat(listening.hears()).isTrue();
+		}
+	}
+
 	@Test
 	void waitersPollWithoutDelayWhereTheDriverIsHidden() {
 		DataSource hidden = Watched.connections(pool, (method, arguments) -> {
