@@ -90,6 +90,27 @@ class ClusterFailoverTests {
 		RedisCluster.takeOver(master);
 	}
 
+	@ParameterizedTest
+	@EnumSource
+	void aLockThatStaysGoesOverAndIsNotUsedUnnoticedOnceItIsLost(Client client) {
+		open(client);
+		Server master = cluster.masters().get(2);
+		Server replica = cluster.replicaOf(master);
+		String key = cluster.lockOf(master);
+		StayingLock lock = new StayingLock(key, this.here, this.there);
+		lock.keep();
+		awaitAt(replica, "lock:{" + key + "}");
+		RedisCluster.takeOver(replica);
+		try (Jedis admin = replica.admin()) {
+			lock.assertUsedAndRecalled(admin);
+			assertThat(this.losses).isEmpty();
+			lock.keep();
+			admin.del("lock:{" + key + "}"); // As if the replica had never got it.
+			lock.assertNotUsedUnnoticed(admin);
+		}
+		RedisCluster.takeOver(master);
+	}
+
 	private void assertTakenOver(Server next, LockHandle handle, CompletableFuture<Void> waiter) throws Exception {
 		String name = "lock:{" + handle.keys().get(0) + "}";
 		try (Jedis admin = next.admin()) {

@@ -5,6 +5,7 @@ import java.time.Duration;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CopyOnWriteArrayList;
+import java.util.function.BiConsumer;
 
 import io.github.distributedlock.LockEvent;
 import io.github.distributedlock.LockEvent.Lost.Reason;
@@ -110,6 +111,51 @@ class SentinelFailoverTests {
 		assertThat(handle.isHeld()).isFalse();
 		handle.close();
 		this.engine.acquire(LockRequest.of("k").waitTime(PATIENCE)).close();
+	}
+
+	@ParameterizedTest
+	@EnumSource
+	void aLockThatStaysGoesOverWithTheMaster(Client client) {
+		staying(client, () -> {
+			try (Jedis admin = admin(this.replica)) {
+				await().atMost(PATIENCE).until(() -> admin.exists("lock:{k}"));
+			}
+		}, StayingLock::assertUsedAndRecalled);
+		assertThat(this.lost).isEmpty();
+	}
+
+	@ParameterizedTest
+	@EnumSource
+	void aLockThatStaysAndThatNoReplicaHasIsNotUsedUnnoticed(Client client) {
+		staying(client, () -> {
+			try (Jedis admin = admin(this.replica)) {
+				await().atMost(PATIENCE).until(() -> admin.exists("lock:{k}"));
+				// As if the master had died before it sent this.
+				admin.configSet("replica-read-only", "no");
+				admin.del("lock:{k}");
+			}
+		}, StayingLock::assertNotUsedUnnoticed);
+	}
+
+	/**
+	 * Lets a lock stay, and the master die.
+	 */
+	private void staying(Client client, Runnable before, BiConsumer<StayingLock, Jedis> after) {
+		open(client, Variant.settings());
+		RedisLockBackend elsewhere = client.backend(Topology.SENTINEL.of(this.servers), Variant.settings());
+		try (LockEngine there = LockEngine.builder(elsewhere).build()) {
+			StayingLock lock = new StayingLock("k", this.engine, there);
+			lock.keep();
+			before.run();
+			this.master.kill();
+			awaitFailover();
+			try (Jedis admin = admin(this.replica)) {
+				after.accept(lock, admin);
+			}
+		}
+		finally {
+			elsewhere.close();
+		}
 	}
 
 	/** One that the Sentinels cannot reach, but we can, knows nothing of its end. */
