@@ -45,10 +45,11 @@ final class Statements {
 
 	/**
 	 * Commits to the disk, even where the server or the user of the database has chosen
-	 * not to. Any other choice, such as to wait for a standby, stays.
+	 * not to. Any other choice, such as to wait for a standby, stays, and costs the
+	 * statement no change of the setting.
 	 */
-	private static final String DURABLY = "set_config('synchronous_commit', coalesce("
-			+ "nullif(current_setting('synchronous_commit'), 'off'), 'on'), true)";
+	private static final String DURABLY = "case when current_setting('synchronous_commit') = 'off'"
+			+ " then set_config('synchronous_commit', 'on', true) end";
 
 	private static final String OWNED = " holders = ? and ends_at > {now}";
 
@@ -82,8 +83,7 @@ final class Statements {
 			+ " '^exclusive [^ ]+ since [^ ]+ heard [^ ]+ claim [0-9]+ of [^ ]+ for [0-9]+ ms made [^ ;]+;'"
 			+ " and {now} - substring(waiters from ' made ([^ ;]+);')::timestamp between interval '0' and interval '"
 			+ (LONGEST_BID.toNanos() / 1_000 - 1) + " microseconds'))"
-			+ " returning holders as given, set_config('synchronous_commit', case when holders = {nobody} then 'off'"
-			+ " else coalesce(nullif(current_setting('synchronous_commit'), 'off'), 'on') end, true)";
+			+ " returning holders as given, case when holders = {nobody} then " + QUICKLY + " else " + DURABLY + " end";
 
 	final Platform platform;
 
