@@ -207,12 +207,12 @@ final class TableCheck {
 			}
 			written.put(key, longest);
 		}
+		keepsTimesOfUtc();
 		for (String key : List.of(this.keys.get(0), this.keys.get(this.keys.size() - 1))) {
 			if (!isKept(key, Objects.requireNonNull(written.get(key)))) {
 				throw refusal("does not keep the longest values as they are written", null);
 			}
 		}
-		keepsTimesOfUtc();
 		if (this.session.write(this.keys.get(0), nothing(written.size()), longestState(written.size()))) {
 			throw refusal("takes a key twice, so that a lock could have two owners", "delete from " + this.sql.table
 					+ ", and then: alter table " + this.sql.table + " add primary key (lock_key)");
