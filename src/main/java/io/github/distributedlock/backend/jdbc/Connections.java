@@ -384,10 +384,25 @@ final class Connections implements AutoCloseable {
 		private void prepare(boolean forTable) throws SQLException {
 			int timeout = Math.toIntExact(Connections.this.settings.commandTimeout().toMillis());
 			set(true, Connections.this.ours, timeout);
+			if (this.autoCommit && this.session.sql().platform == Platform.POSTGRESQL) {
+				endForeignTransaction();
+			}
 			Connections.this.driverKeepsTime = Pool.keepsTime(this.session.connection(), timeout);
 			if (forTable) {
 				Connections.this.statements = Connections.this.destination.check(this.session);
 			}
+		}
+
+		// A statement such as BEGIN opens a transaction though autocommit is on, and a
+		// pool
+		// lends the connection on. Where there is no transaction, PostgreSQL's driver
+		// asks
+		// the server nothing.
+		private void endForeignTransaction() throws SQLException {
+			Connection connection = this.session.connection();
+			connection.setAutoCommit(false);
+			connection.rollback();
+			connection.setAutoCommit(true);
 		}
 
 		private void set(boolean autoCommit, int isolation, int timeout) throws SQLException {

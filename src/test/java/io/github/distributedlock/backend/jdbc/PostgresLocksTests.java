@@ -159,6 +159,23 @@ class PostgresLocksTests {
 			.until(() -> store.inspect("k").waiters().size() == count);
 	}
 
+	@Test
+	void aTransactionThatWasLeftOpenIsNotThatOfALock() {
+		HikariConfig config = new HikariConfig();
+		config.setDataSource(Postgres.shared().getPostgresDatabase());
+		config.setMaximumPoolSize(2);
+		config.setMinimumIdle(1);
+		JdbcLockSettings settings = Patient.SETTINGS.notifications(false);
+		try (HikariDataSource small = new HikariDataSource(config);
+				JdbcLockBackend store = new JdbcLockBackend(small, settings);
+				JdbcLockBackend other = new JdbcLockBackend(pool, settings)) {
+			store.check(); // Keeps one of the two connections.
+			new JdbcTemplate(small).execute("begin");
+			hold(store, "k", "a");
+			assertThat(other.inspect("k").holders()).extracting(LockStatus.Holder::owner).containsExactly("a:1");
+		}
+	}
+
 	// Grants
 
 	/**
