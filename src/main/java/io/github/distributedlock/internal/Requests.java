@@ -1,5 +1,6 @@
 package io.github.distributedlock.internal;
 
+import java.util.List;
 import java.util.Objects;
 import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
@@ -16,7 +17,19 @@ import org.jspecify.annotations.Nullable;
  */
 public final class Requests {
 
+	private static final int MOST_SHOWN = 250;
+
 	private Requests() {
+	}
+
+	/**
+	 * Joins the keys of a request for a trace or a recording.
+	 * @return the keys, with commas between them, and an ellipsis after 250 characters
+	 */
+	public static String shownKeys(LockRequest request) {
+		List<String> keys = request.keys();
+		String joined = String.join(",", keys.subList(0, Math.min(keys.size(), MOST_SHOWN)));
+		return (joined.length() > MOST_SHOWN) ? joined.substring(0, MOST_SHOWN) + "…" : joined;
 	}
 
 	/**

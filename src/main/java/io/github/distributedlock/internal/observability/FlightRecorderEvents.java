@@ -5,6 +5,7 @@ import java.time.Duration;
 import io.github.distributedlock.LockEvent;
 import io.github.distributedlock.LockListener;
 import io.github.distributedlock.LockRequest;
+import io.github.distributedlock.internal.Requests;
 import jdk.jfr.Category;
 import jdk.jfr.Description;
 import jdk.jfr.Enabled;
@@ -53,7 +54,7 @@ final class FlightRecorderEvents implements LockListener {
 	private static void record(LockRequest request, Duration waited, @Nullable String owner, @Nullable String holder) {
 		LockAcquire event = new LockAcquire();
 		event.name = request.name();
-		event.keys = String.join(",", request.keys());
+		event.keys = Requests.shownKeys(request);
 		event.acquired = owner != null;
 		event.waited = waited.toNanos();
 		event.owner = owner;

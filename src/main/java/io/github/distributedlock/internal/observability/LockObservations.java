@@ -4,6 +4,7 @@ import java.util.Locale;
 
 import io.github.distributedlock.LockRequest;
 import io.github.distributedlock.WaitObserver;
+import io.github.distributedlock.internal.Requests;
 import io.micrometer.observation.Observation;
 import io.micrometer.observation.ObservationRegistry;
 import org.jspecify.annotations.Nullable;
@@ -15,9 +16,9 @@ import org.jspecify.annotations.Nullable;
  * <ul>
  * <li>Low cardinality: {@code name} and {@code mode} of the request, and {@code outcome}:
  * {@code acquired}, {@code busy} or {@code failed}.</li>
- * <li>High cardinality: {@code key}, several of them joined by commas; and
- * {@code holder}, the owner token of the holder that was waited for last, or for which a
- * key was busy, where that holder is known.</li>
+ * <li>High cardinality: {@code key}, several of them joined by commas and cut after 250
+ * characters; and {@code holder}, the owner token of the holder that was waited for last,
+ * or for which a key was busy, where that holder is known.</li>
  * </ul>
  * A registry that is a no-op costs no objects, and a registry that has observations of
  * this name switched off costs a context. Safe for use by many threads.
@@ -48,7 +49,7 @@ final class LockObservations implements WaitObserver {
 		observation.contextualName("lock " + request.name())
 			.lowCardinalityKeyValue("name", request.name())
 			.lowCardinalityKeyValue("mode", request.mode().name().toLowerCase(Locale.ROOT))
-			.highCardinalityKeyValue("key", String.join(",", request.keys()));
+			.highCardinalityKeyValue("key", Requests.shownKeys(request));
 		try {
 			observation.start();
 		}

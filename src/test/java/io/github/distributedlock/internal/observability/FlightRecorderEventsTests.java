@@ -91,6 +91,20 @@ class FlightRecorderEventsTests {
 		}
 	}
 
+	@Test
+	void showTheBeginningOfLongKeys() throws IOException {
+		String most = "a".repeat(250);
+		try (Recording recording = new Recording()) {
+			recording.enable(PREFIX + "LockAcquire");
+			recording.start();
+			for (String key : List.of(most, most + "a")) {
+				this.events.onEvent(new LockEvent.Acquired(LockRequest.of(key), "us", Duration.ZERO));
+			}
+			assertThat(stop(recording)).extracting((event) -> event.getString("keys"))
+				.containsExactly(most, most + "…");
+		}
+	}
+
 	private List<RecordedEvent> recorded(Consumer<Recording> settings) throws IOException {
 		try (Recording recording = new Recording()) {
 			settings.accept(recording);

@@ -6,6 +6,7 @@ import java.util.concurrent.CancellationException;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
 import java.util.function.Consumer;
+import java.util.stream.IntStream;
 
 import io.github.distributedlock.LockHandle;
 import io.github.distributedlock.LockMode;
@@ -70,6 +71,13 @@ class LockObservationsTests {
 			.hasHighCardinalityKeyValue("key", "a,b")
 			.doesNotHaveHighCardinalityKeyValueWithKey("holder")
 			.doesNotHaveError();
+	}
+
+	@Test
+	void showTheBeginningOfManyKeys() {
+		List<String> keys = IntStream.range(0, 300).mapToObj((number) -> "account:" + number).toList();
+		this.engine.acquire(LockRequest.of(keys)).close();
+		observed().hasHighCardinalityKeyValue("key", String.join(",", keys).substring(0, 250) + "…");
 	}
 
 	@Test
