@@ -29,6 +29,11 @@ import java.util.concurrent.CompletableFuture;
  * }
  * </pre>
  *
+ * With Spring Boot, a bean that is declared by its own class and marked {@code @Primary}
+ * is used in place of the library's lock, which is injected into the bean. A bean that is
+ * declared as {@code DistributedLock} takes the place of the library's lock instead, so
+ * that there is none to wrap.
+ * <p>
  * A decorator passes on the future that it was given, as here. A dependent of that, such
  * as the future which {@code whenComplete} returns, withdraws no request when the
  * application cancels the dependent, and the handle is lost. The library itself withdraws

@@ -1,6 +1,7 @@
 package io.github.distributedlock.autoconfigure;
 
 import io.github.distributedlock.DistributedLock;
+import io.github.distributedlock.ForwardingDistributedLock;
 import io.github.distributedlock.LockAdmin;
 import io.github.distributedlock.backend.LockBackend;
 import io.github.distributedlock.backend.LockBackendFactory;
@@ -51,6 +52,12 @@ public final class DistributedLockAutoConfiguration {
 
 		Enabled(Environment environment, ListableBeanFactory beanFactory) {
 			DistributedLockProperties.refuseMistakes(environment);
+			if (!ConditionalOnSwitch.OnSwitch.isOn(environment, "enabled")) {
+				logger
+					.warn("distributed-lock.enabled=false, but the application was processed ahead of time with locks:"
+							+ " methods with @DistributedLock run WITHOUT their locks, and what is locked in code still is."
+							+ " Set the property when the application is built");
+			}
 			if (!beanFactory.containsBean("distributedLockEngine")) {
 				logger
 					.info("Locks are those of the application's own bean {}, and distributed-lock.backend is not used."
@@ -110,7 +117,9 @@ public final class DistributedLockAutoConfiguration {
 
 	}
 
+	// The constructor warns at the start, also where all beans are lazy.
 	@Configuration(proxyBeanMethods = false)
+	@Lazy(false)
 	@ConditionalOnSwitch(value = "enabled", on = false)
 	@Import({ AdviceConfiguration.class, AdapterConfiguration.class })
 	static class Disabled {
@@ -121,7 +130,7 @@ public final class DistributedLockAutoConfiguration {
 		}
 
 		@Bean
-		@ConditionalOnMissingBean(DistributedLock.class)
+		@ConditionalOnMissingBean(value = DistributedLock.class, ignored = ForwardingDistributedLock.class)
 		SwitchedOffLock switchedOffDistributedLock() {
 			return new SwitchedOffLock();
 		}

@@ -81,8 +81,8 @@ record DistributedLockProperties(@DefaultValue("true") boolean enabled, @Nullabl
 	 */
 	static void refuseMistakes(Environment environment) {
 		Binder binder = Binder.get(environment);
-		for (String name : List.of("wait-time", "warn-held-after", "redis.command-timeout", "redis.replica-ack-timeout",
-				"jdbc.command-timeout")) {
+		for (String name : List.of("wait-time", "keep-time", "warn-held-after", "redis.command-timeout",
+				"redis.replica-ack-timeout", "jdbc.command-timeout")) {
 			binder.bind("distributed-lock." + name, String.class).ifBound((value) -> {
 				if (value.matches("[1-9]\\d?")) {
 					throw new InvalidConfigurationPropertyValueException("distributed-lock." + name, value,

@@ -1,17 +1,20 @@
 package io.github.distributedlock.autoconfigure;
 
+import java.lang.reflect.AnnotatedElement;
 import java.lang.reflect.Constructor;
 import java.lang.reflect.Executable;
+import java.lang.reflect.Field;
 import java.lang.reflect.Method;
+import java.lang.reflect.Parameter;
 import java.time.Duration;
 import java.util.List;
-import java.util.Map;
 import java.util.Set;
 import java.util.function.Supplier;
 import java.util.function.UnaryOperator;
 import java.util.stream.Stream;
 
 import io.github.distributedlock.DistributedLock;
+import io.github.distributedlock.ForwardingDistributedLock;
 import io.github.distributedlock.LockAdmin;
 import io.github.distributedlock.LockDefinitionException;
 import io.github.distributedlock.LockEvent;
@@ -26,9 +29,11 @@ import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
+import org.springframework.beans.PropertyValues;
 import org.springframework.beans.factory.ListableBeanFactory;
 import org.springframework.beans.factory.ObjectProvider;
 import org.springframework.beans.factory.annotation.Autowired;
+import org.springframework.beans.factory.config.InstantiationAwareBeanPostProcessor;
 import org.springframework.beans.factory.config.RuntimeBeanReference;
 import org.springframework.beans.factory.support.BeanDefinitionRegistry;
 import org.springframework.beans.factory.support.BeanDefinitionRegistryPostProcessor;
@@ -42,15 +47,16 @@ import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Configuration;
 import org.springframework.core.env.Environment;
 import org.springframework.util.ClassUtils;
+import org.springframework.util.ReflectionUtils;
 
 import static io.github.distributedlock.autoconfigure.DistributedLockProperties.checked;
 
 /**
- * The engine, unless the user has a {@link DistributedLock}, and the lifecycle of the
- * engine.
+ * The engine, unless the user has a {@link DistributedLock} that does without the engine,
+ * and the lifecycle of the engine.
  */
 @Configuration(proxyBeanMethods = false)
-@ConditionalOnMissingBean(DistributedLock.class)
+@ConditionalOnMissingBean(value = DistributedLock.class, ignored = ForwardingDistributedLock.class)
 class EngineConfiguration {
 
 	private static final Logger logger = LoggerFactory.getLogger(EngineConfiguration.class);
@@ -157,14 +163,16 @@ class EngineConfiguration {
 
 		@Override
 		public void postProcessBeanDefinitionRegistry(BeanDefinitionRegistry registry) {
+			Set<String> stores = Stores.all(this.backends);
 			if (registry instanceof ListableBeanFactory beanFactory) {
-				Map<String, String> factories = Stores.factories(beanFactory);
-				if (!factories.keySet().containsAll(this.backends)) {
-					throw Stores.refusal(this.environment, List.copyOf(factories.keySet()));
+				Set<String> known = Stores.factories(beanFactory).keySet();
+				if (!known.containsAll(this.backends)) {
+					throw Stores.refusal(this.environment, List.copyOf(known));
 				}
+				stores = isInMemory() ? known : stores;
 			}
 			String first = this.backends.iterator().next();
-			for (String store : Stores.all(this.backends)) {
+			for (String store : stores) {
 				String lock = store + "Lock";
 				if (registry.isBeanNameInUse(lock)) {
 					continue;
@@ -198,10 +206,12 @@ class EngineConfiguration {
 	}
 
 	/**
-	 * Refuses a parameter that has the name of a lock which is injected by a qualifier
-	 * only: Spring would inject the default lock there, without a message.
+	 * Refuses a parameter or field that has the name of a lock which is injected by a
+	 * qualifier only: Spring would inject the default lock there, without a message.
+	 * Fields and methods are checked when they are injected, also those of a test.
 	 */
-	static final class InjectionCheck implements MergedBeanDefinitionPostProcessor {
+	static final class InjectionCheck
+			implements MergedBeanDefinitionPostProcessor, InstantiationAwareBeanPostProcessor {
 
 		private final String lock;
 
@@ -211,14 +221,34 @@ class EngineConfiguration {
 
 		@Override
 		public void postProcessMergedBeanDefinition(RootBeanDefinition definition, Class<?> type, String name) {
-			if (callables(definition, type).flatMap((callable) -> Stream.of(callable.getParameters()))
-				.anyMatch((parameter) -> parameter.getName().equals(this.lock)
-						&& Set.of(DistributedLock.class, LockAdmin.class).contains(parameter.getType())
-						&& parameter.getAnnotations().length == 0)) {
+			callables(definition, type).forEach((callable) -> check(callable, name));
+		}
+
+		@Override
+		public PropertyValues postProcessProperties(PropertyValues values, Object bean, String name) {
+			ReflectionUtils.doWithFields(bean.getClass(),
+					(field) -> check(field, field.getType(), field.getName(), name), InjectionCheck::isInjected);
+			ReflectionUtils.doWithMethods(bean.getClass(), (method) -> check(method, name), InjectionCheck::isInjected);
+			return values;
+		}
+
+		private static boolean isInjected(AnnotatedElement member) {
+			return member.isAnnotationPresent(Autowired.class);
+		}
+
+		private void check(Executable callable, String bean) {
+			for (Parameter parameter : callable.getParameters()) {
+				check(parameter, parameter.getType(), parameter.getName(), bean);
+			}
+		}
+
+		private void check(AnnotatedElement target, Class<?> type, String name, String bean) {
+			boolean unqualified = Stream.of(target.getAnnotations()).allMatch(Autowired.class::isInstance);
+			if (name.equals(this.lock) && unqualified && (type == DistributedLock.class || type == LockAdmin.class)) {
 				throw new LockDefinitionException(
-						"Bean '" + name + "' has a parameter " + this.lock
-								+ ", which would be the default lock, whatever the name of the parameter is",
-						"write @Qualifier(\"" + this.lock + "\") before the parameter", null);
+						"Bean '" + bean + "' has a " + ((target instanceof Field) ? "field " : "parameter ") + name
+								+ ", which would be the default lock, whatever its name is",
+						"write @Qualifier(\"" + name + "\") before it", null);
 			}
 		}
 
@@ -235,9 +265,11 @@ class EngineConfiguration {
 				return Stream.of(factory);
 			}
 			try {
-				Constructor<?>[] all = type.getDeclaredConstructors();
-				return (all.length == 1) ? Stream.of(all)
-						: Stream.of(all).filter((each) -> each.isAnnotationPresent(Autowired.class));
+				// Kotlin adds a synthetic one where a parameter has a default.
+				List<Constructor<?>> all = Stream.of(type.getDeclaredConstructors())
+					.filter((each) -> !each.isSynthetic())
+					.toList();
+				return all.stream().filter((each) -> all.size() == 1 || each.isAnnotationPresent(Autowired.class));
 			}
 			catch (LinkageError ex) {
 				return Stream.empty(); // The class of a parameter is missing.

@@ -2,6 +2,7 @@ package io.github.distributedlock.autoconfigure;
 
 import java.util.Arrays;
 import java.util.List;
+import java.util.Objects;
 
 import io.github.distributedlock.DistributedLock;
 import io.github.distributedlock.LockBackendException;
@@ -9,6 +10,8 @@ import io.github.distributedlock.LockDefinitionException;
 import io.github.distributedlock.LockException;
 import org.jspecify.annotations.Nullable;
 
+import org.springframework.beans.factory.BeanCurrentlyInCreationException;
+import org.springframework.beans.factory.InjectionPoint;
 import org.springframework.beans.factory.NoSuchBeanDefinitionException;
 import org.springframework.beans.factory.UnsatisfiedDependencyException;
 import org.springframework.boot.diagnostics.FailureAnalysis;
@@ -25,6 +28,7 @@ import org.springframework.util.StringUtils;
  * <li>A bean injects the annotation, whose type has the same simple name as that of the
  * lock bean.</li>
  * <li>A bean injects the lock of a store that is not configured.</li>
+ * <li>A lock around the library's lock takes its place.</li>
  * <li>Jedis cannot start while a Redis Cluster or Sentinel is out of reach, since its
  * connection factory asks them when the factory is made.</li>
  * </ul>
@@ -53,12 +57,30 @@ class LockFailureAnalyzer implements FailureAnalyzer {
 			if (cause instanceof LockDefinitionException || cause instanceof LockBackendException) {
 				return analyze((LockException) cause);
 			}
+			if (cause instanceof UnsatisfiedDependencyException ex && isOfItself(ex)) {
+				return new FailureAnalysis(
+						"Bean '" + ex.getBeanName() + "' takes the place of the library's lock, and asks for a lock, of"
+								+ " which there is no other.",
+						"To put it around the library's lock, let its class extend ForwardingDistributedLock, declare"
+								+ " the bean by that class, and mark the bean with @Primary.",
+						cause);
+			}
 			if (cause instanceof NoSuchBeanDefinitionException ex && ex.getNumberOfBeansFound() == 0
 					&& (ex.getBeanType() == ANNOTATION || ex.getBeanType() == DistributedLock.class)) {
 				return analyzeInjection(ex, causes);
 			}
 		}
 		return null;
+	}
+
+	/**
+	 * Returns whether a bean could not be made since the lock to inject is the bean.
+	 */
+	private static boolean isOfItself(UnsatisfiedDependencyException failure) {
+		InjectionPoint target = failure.getInjectionPoint();
+		return target != null && failure.getCause() instanceof BeanCurrentlyInCreationException circle
+				&& Objects.equals(circle.getBeanName(), failure.getBeanName())
+				&& target.getDeclaredType() == DistributedLock.class;
 	}
 
 	private static @Nullable FailureAnalysis analyze(LockException cause) {

@@ -50,7 +50,7 @@ class AheadOfTimeTests {
 		applications = Programs.run(
 				List.of(directory(AheadOfTime.class, "classes"), directory(AheadOfTime.class, "resources"),
 						JvmProcess.classPath()),
-				Map.of("spring.aot.enabled", "true"), inMemory(), inRedis(), refused());
+				Map.of("spring.aot.enabled", "true"), inMemory(), inRedis(), refused(), switchedOff());
 	}
 
 	private static void compile(Class<?> application) throws IOException {
@@ -75,6 +75,13 @@ class AheadOfTimeTests {
 	void anApplicationLocksInRedis() {
 		assertThat(applications.output(inRedis())).contains("ahead of time: true, held: [stock:A1]");
 		assertThat(redis.admin().info("commandstats")).contains("cmdstat_evalsha");
+	}
+
+	@Test
+	void anApplicationThatIsSwitchedOffTooLateSaysWhatIsStillLocked() {
+		assertThat(applications.output(switchedOff())).contains("ahead of time: true, held: [stock:A1]")
+			.anyMatch((line) -> line.contains("the application was processed ahead of time with locks: methods with"
+					+ " @DistributedLock run WITHOUT their locks, and what is locked in code still is"));
 	}
 
 	@Test
@@ -107,6 +114,10 @@ class AheadOfTimeTests {
 
 	private static String inRedis() {
 		return AheadOfTime.class.getName() + " --spring.data.redis.port=" + redis.port();
+	}
+
+	private static String switchedOff() {
+		return inMemory() + " --distributed-lock.enabled=false";
 	}
 
 	private static String refused() {

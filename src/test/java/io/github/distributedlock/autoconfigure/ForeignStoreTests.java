@@ -68,6 +68,25 @@ class ForeignStoreTests {
 	}
 
 	@Test
+	void inMemoryItIsThereToo() {
+		this.application.withPropertyValues("distributed-lock.backend=memory")
+			.withBean(Archive.class)
+			.run((context) -> {
+				LockHandle handle = context.getBean(Archive.class).inFiles();
+				assertThat(context.getBean("memoryLock", DistributedLock.class).owns(handle)).isTrue();
+			});
+	}
+
+	static class Archive {
+
+		@io.github.distributedlock.annotation.DistributedLock(key = "'archive'", store = "filesLock")
+		public LockHandle inFiles() {
+			return LockHandle.current().orElseThrow();
+		}
+
+	}
+
+	@Test
 	void factoryIsFoundByItsWholeName() {
 		Contexts.withoutRedis()
 			.withBean("cabinet", LockBackendFactory.class, () -> (settings) -> new FileLocks(folder))

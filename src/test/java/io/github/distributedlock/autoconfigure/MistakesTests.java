@@ -4,6 +4,7 @@ import java.util.List;
 import java.util.stream.Stream;
 
 import io.github.distributedlock.DistributedLock;
+import io.github.distributedlock.ForwardingDistributedLock;
 import io.github.distributedlock.LockAdmin;
 import io.github.distributedlock.LockHandle;
 import io.github.distributedlock.LockRequest;
@@ -91,6 +92,9 @@ class MistakesTests {
 				arguments("seconds without a unit for the wait time", Empty.class,
 						List.of("distributed-lock.warn-held-after=30"), "distributed-lock.warn-held-after",
 						"write 30s if seconds are meant"),
+				arguments("seconds without a unit for the time to keep", Empty.class,
+						List.of("distributed-lock.keep-time=5"), "distributed-lock.keep-time",
+						"write 5s if seconds are meant"),
 				arguments("a pool whose connections transactions use up", InTransaction.class,
 						List.of(JDBC, "distributed-lock.jdbc.pool-size=0",
 								"distributed-lock.jdbc.command-timeout=500ms",
@@ -121,6 +125,16 @@ class MistakesTests {
 				arguments("a lock that is injected by the name of a parameter", ByName.class, List.of(BOTH),
 						"has a parameter jdbcLock, which would be the default lock", "Action:",
 						"Write @Qualifier(\"jdbcLock\")"),
+				arguments("a lock that is injected by the name of a field", FieldByName.class, List.of(BOTH),
+						"has a field jdbcLock, which would be the default lock", "Action:",
+						"Write @Qualifier(\"jdbcLock\")"),
+				arguments("a lock that is injected by the name of a setter's parameter", SetterByName.class,
+						List.of(BOTH), "has a parameter jdbcLock, which would be the default lock", "Action:",
+						"Write @Qualifier(\"jdbcLock\")"),
+				arguments("a lock around the library's lock that takes its place", LockAroundItself.class, List.of(),
+						"Bean 'auditLock' takes the place of the library's lock, and asks for a lock", "Action:",
+						"let its class extend ForwardingDistributedLock, declare the bean by that class, and mark the"
+								+ " bean with @Primary"),
 				arguments("the same for an operator", AdminByName.class, List.of(BOTH),
 						"has a parameter jdbcLock, which would be the default lock", "Action:",
 						"Write @Qualifier(\"jdbcLock\")"),
@@ -255,6 +269,32 @@ class MistakesTests {
 	static class AdminByName {
 
 		AdminByName(LockAdmin jdbcLock) {
+		}
+
+	}
+
+	static class FieldByName {
+
+		@Autowired
+		DistributedLock jdbcLock;
+
+	}
+
+	static class SetterByName {
+
+		@Autowired
+		void setLock(DistributedLock jdbcLock) {
+		}
+
+	}
+
+	@Configuration(proxyBeanMethods = false)
+	static class LockAroundItself {
+
+		@Bean
+		DistributedLock auditLock(DistributedLock lock) {
+			return new ForwardingDistributedLock(lock) {
+			};
 		}
 
 	}

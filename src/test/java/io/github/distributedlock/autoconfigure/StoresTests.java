@@ -23,6 +23,8 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.RegisterExtension;
 import reactor.core.publisher.Mono;
 
+import org.springframework.beans.factory.annotation.Autowired;
+import org.springframework.beans.factory.annotation.Qualifier;
 import org.springframework.beans.factory.support.AbstractBeanDefinition;
 import org.springframework.boot.autoconfigure.AutoConfiguration;
 import org.springframework.boot.autoconfigure.AutoConfigurations;
@@ -35,6 +37,7 @@ import org.springframework.data.redis.connection.RedisConnectionFactory;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 /**
  * Tests for applications with several stores, and for the store of an annotation.
@@ -65,6 +68,42 @@ class StoresTests {
 					() -> new Given(context.getBean("memoryLock", DistributedLock.class))))
 			.withPropertyValues("distributed-lock.backend=redis,memory")
 			.run((context) -> assertThat(context.getBean(Given.class).lock()).isSameAs(context.getBean("memoryLock")));
+	}
+
+	@Test
+	void aFieldThatSaysWhichLockMayHaveItsName() {
+		this.both.withPropertyValues("distributed-lock.backend=redis,memory").withBean(Says.class).run((context) -> {
+			Says says = context.getBean(Says.class);
+			assertThat(says.memoryLock).isSameAs(context.getBean("memoryLock"));
+			assertThat(says.redisLock).isSameAs(context.getBean("redisLock"));
+		});
+	}
+
+	@Test
+	void aTestIsToldOfAFieldThatHasTheNameOfALock() {
+		this.both.withPropertyValues("distributed-lock.backend=redis,memory")
+			.run((context) -> assertThatThrownBy(
+					() -> context.getAutowireCapableBeanFactory().autowireBean(new Named()))
+				.hasMessageContaining(
+						"'" + Named.class.getName() + "' has a field memoryLock, which would be the default lock"));
+	}
+
+	static class Says {
+
+		@Autowired
+		@Qualifier("memoryLock")
+		DistributedLock memoryLock;
+
+		@Autowired
+		DistributedLock redisLock;
+
+	}
+
+	static class Named {
+
+		@Autowired
+		DistributedLock memoryLock;
+
 	}
 
 	record Given(DistributedLock memoryLock) {

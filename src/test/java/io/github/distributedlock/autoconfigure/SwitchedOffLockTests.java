@@ -21,6 +21,7 @@ import reactor.core.publisher.Mono;
 import reactor.test.StepVerifier;
 
 import org.springframework.beans.factory.annotation.Qualifier;
+import org.springframework.boot.LazyInitializationBeanFactoryPostProcessor;
 import org.springframework.boot.test.context.runner.ApplicationContextRunner;
 import org.springframework.boot.test.system.CapturedOutput;
 import org.springframework.boot.test.system.OutputCaptureExtension;
@@ -53,6 +54,14 @@ class SwitchedOffLockTests {
 		});
 		assertThat(output).containsOnlyOnce("Distributed locks are off (distributed-lock.enabled=false):"
 				+ " methods with @DistributedLock run WITHOUT their locks");
+	}
+
+	@Test
+	void lazyBeansAreWarnedOfAtTheStart(CapturedOutput output) {
+		this.switchedOff
+			.withInitializer(
+					(context) -> context.addBeanFactoryPostProcessor(new LazyInitializationBeanFactoryPostProcessor()))
+			.run((context) -> assertThat(output).contains("Distributed locks are off"));
 	}
 
 	@Test
