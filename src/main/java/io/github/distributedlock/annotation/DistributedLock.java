@@ -230,7 +230,8 @@ public @interface DistributedLock {
 	/**
 	 * The name of a method to call instead when the lock could not be acquired. The
 	 * fallback is a method of the same class, a superclass or an interface, also a
-	 * private one, with the same parameters and a result that fits. One more, last
+	 * private one, with the same parameters and a result that fits, and without a lock
+	 * annotation of its own, since it is called on the bean itself. One more, last
 	 * parameter may take the exception that led to the call; its type decides which
 	 * failures the fallback handles:
 	 * <ul>

@@ -21,6 +21,7 @@ import org.springframework.core.BridgeMethodResolver;
 import org.springframework.core.DecoratingProxy;
 import org.springframework.core.GenericTypeResolver;
 import org.springframework.core.KotlinDetector;
+import org.springframework.core.KotlinReflectionParameterNameDiscoverer;
 import org.springframework.core.ResolvableType;
 import org.springframework.core.annotation.AnnotationConfigurationException;
 import org.springframework.core.annotation.AnnotationUtils;
@@ -271,6 +272,20 @@ record AnnotatedMethod(Method method, Class<?> beanClass, AnnotatedElement decla
 		return method.getName() + Arrays.stream(parameterTypes(method))
 			.map(Class::getSimpleName)
 			.collect(Collectors.joining(", ", "(", ")"));
+	}
+
+	/**
+	 * Returns whether the source has a method. Kotlin makes overloads for
+	 * {@code @JvmOverloads}, which are final and carry the annotations, but call the
+	 * method of the source on the proxy.
+	 */
+	static boolean isInSource(Method method) {
+		String defaults = method.getName() + "$default"; // Kotlin's name.
+		return !method.isSynthetic()
+				&& !(Modifier.isFinal(method.getModifiers()) && KotlinDetector.isKotlinReflectPresent()
+						&& Stream.of(ReflectionUtils.getDeclaredMethods(method.getDeclaringClass()))
+							.anyMatch((other) -> other.getName().equals(defaults))
+						&& new KotlinReflectionParameterNameDiscoverer().getParameterNames(method) == null);
 	}
 
 	/**

@@ -11,11 +11,14 @@ import java.util.stream.IntStream;
 import io.github.distributedlock.LockBackendException;
 import io.github.distributedlock.LockException;
 import io.github.distributedlock.LockNotAcquiredException;
+import io.github.distributedlock.annotation.DistributedLock;
 import io.github.distributedlock.annotation.IfBusy;
 import org.jspecify.annotations.Nullable;
 
 import org.springframework.aop.support.AopUtils;
 import org.springframework.core.KotlinDetector;
+import org.springframework.core.annotation.MergedAnnotations;
+import org.springframework.core.annotation.MergedAnnotations.SearchStrategy;
 import org.springframework.util.ClassUtils;
 import org.springframework.util.ReflectionUtils;
 
@@ -41,13 +44,19 @@ record FallbackMethod(Method method, @Nullable Class<?> cause) {
 		}
 		// Of an overridden method and its override, only the override counts.
 		List<Method> named = Arrays.stream(ReflectionUtils.getUniqueDeclaredMethods(annotated.beanClass()))
-			.filter((method) -> isNamed(method, name) && !method.isSynthetic())
+			.filter((method) -> isNamed(method, name) && AnnotatedMethod.isInSource(method))
 			.toList();
 		List<Method> fitting = named.stream().filter((candidate) -> fits(candidate, annotated.method())).toList();
 		if (fitting.size() != 1) {
 			throw refuseUnfit(annotated, named, fitting);
 		}
 		Method method = fitting.get(0);
+		if (MergedAnnotations.from(method, SearchStrategy.TYPE_HIERARCHY).isPresent(DistributedLock.class)) {
+			throw refuse(annotated,
+					"has a lock annotation of its own, but is called on the bean itself, so that it would"
+							+ " run without that lock",
+					"lock in code there, or call the method of another bean");
+		}
 		checkOutcome(annotated, method);
 		Class<?>[] offered = AnnotatedMethod.parameterTypes(method);
 		boolean takesCause = method.getParameterCount() > annotated.method().getParameterCount();
@@ -63,6 +72,10 @@ record FallbackMethod(Method method, @Nullable Class<?> cause) {
 			return refuse(annotated,
 					"fits no method of the interfaces of the bean, which is a proxy, so that its class is hidden",
 					remedy + ", in the interface; or, if the class has it, set spring.aop.proxy-target-class=true");
+		}
+		if (annotated.declaration() instanceof Class && named.contains(annotated.method())) {
+			return refuse(annotated, "is the name of the method itself, which the annotation of its type covers",
+					"let the fallback be private");
 		}
 		String others = named.isEmpty() ? "" : "; there is " + signatures(named);
 		return refuse(annotated,
@@ -91,9 +104,14 @@ record FallbackMethod(Method method, @Nullable Class<?> cause) {
 	}
 
 	private static void checkOutcome(AnnotatedMethod annotated, Method fallback) {
-		Class<?> needed = annotated.method().getReturnType();
-		if (needed != void.class && !ClassUtils.isAssignable(needed, fallback.getReturnType())) {
-			throw refuse(annotated, "returns " + fallback.getReturnType().getName(),
+		Class<?> needed = annotated.result().toClass();
+		Class<?> offered = new AnnotatedMethod(fallback, annotated.beanClass(), fallback, annotated.annotation())
+			.result()
+			.toClass();
+		// Kotlin's Unit is no result, and a function whose result is Nothing only throws.
+		if (needed != void.class && !needed.getName().equals("kotlin.Unit") && offered != Void.class
+				&& !ClassUtils.isAssignable(needed, offered)) {
+			throw refuse(annotated, "returns " + offered.getName(),
 					"let it return " + needed.getName() + " as the method does");
 		}
 		for (Class<?> thrown : fallback.getExceptionTypes()) {

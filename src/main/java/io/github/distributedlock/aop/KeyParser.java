@@ -197,7 +197,11 @@ final class KeyParser extends SpelExpressionParser {
 	 */
 	private @Nullable ResolvableType declared(SpelNode node) {
 		if (node instanceof VariableReference) {
-			Integer index = this.parameters.get(node.toStringAST().substring(1));
+			String name = node.toStringAST().substring(1);
+			if (name.equals("root")) {
+				return ResolvableType.forClass(KeyContext.Root.class);
+			}
+			Integer index = this.parameters.get(name);
 			return (index != null)
 					? ResolvableType.forMethodParameter(this.annotated.method(), index, this.annotated.beanClass())
 					: null;
@@ -221,8 +225,10 @@ final class KeyParser extends SpelExpressionParser {
 			}
 		}
 		// No subclass of a final class can add the property. An array has a length, and
-		// SpEL looks into an Optional.
+		// SpEL looks into an Optional, and for static fields of the class that a Class
+		// is.
 		if (Modifier.isFinal(owner.getModifiers()) && !owner.isArray() && owner != Optional.class
+				&& owner != Class.class
 				&& Arrays.stream(owner.getFields()).noneMatch((field) -> field.getName().equals(property))) {
 			throw refuse("reads " + property + " of " + owner.getName() + ", which has no such property",
 					remedyOfProperties(owner));

@@ -4,8 +4,10 @@ import java.lang.reflect.Method;
 import java.lang.reflect.Modifier;
 import java.net.URI;
 import java.util.Arrays;
+import java.util.Calendar;
 import java.util.Collection;
 import java.util.Currency;
+import java.util.Date;
 import java.util.List;
 import java.util.Locale;
 import java.util.Map;
@@ -76,7 +78,8 @@ final class KeyText {
 	 */
 	static boolean isImpossible(ResolvableType declared) {
 		Class<?> type = declared.toClass();
-		if (type == byte[].class || type == char[].class || Map.class.isAssignableFrom(type)) {
+		if (type == byte[].class || type == char[].class || Map.class.isAssignableFrom(type)
+				|| Date.class.isAssignableFrom(type) || Calendar.class.isAssignableFrom(type)) {
 			return true;
 		}
 		if (type.isArray()) {

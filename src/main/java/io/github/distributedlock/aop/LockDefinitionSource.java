@@ -1,7 +1,9 @@
 package io.github.distributedlock.aop;
 
 import java.lang.annotation.Annotation;
+import java.lang.reflect.Field;
 import java.lang.reflect.Method;
+import java.lang.reflect.Modifier;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.Collection;
@@ -249,7 +251,10 @@ class LockDefinitionSource {
 	 */
 	private void refuseCompanion(Class<?> beanClass) {
 		for (Class<?> nested : beanClass.getDeclaredClasses()) {
-			if (nested.getSimpleName().equals("Companion") && isAnnotated(nested)) {
+			// The class has its companion object in a field, whose name is that of the
+			// object.
+			Field companion = ReflectionUtils.findField(beanClass, nested.getSimpleName(), nested);
+			if (companion != null && Modifier.isStatic(companion.getModifiers()) && isAnnotated(nested)) {
 				throw new LockDefinitionException(
 						"@DistributedLock in the companion object of " + beanClass.getName()
 								+ ": a companion object is no bean, so that its methods would run unlocked",
@@ -265,7 +270,7 @@ class LockDefinitionSource {
 		Map<Method, Set<Method>> declarations = new LinkedHashMap<>();
 		for (Class<?> type : types) {
 			for (Method method : ReflectionUtils.getDeclaredMethods(type)) {
-				if (method.isBridge() || !method.isSynthetic()) {
+				if (method.isBridge() || AnnotatedMethod.isInSource(method)) {
 					Method specific = AopUtils.getMostSpecificMethod(method, beanClass);
 					declarations.computeIfAbsent(specific, (any) -> new LinkedHashSet<>()).add(method);
 				}

@@ -63,6 +63,10 @@ final class RequestTemplate {
 		request = with(request, "keepTime", annotation.keepTime(), LockRequest::keepTime);
 		request = withPermits(request, annotation.permits(), annotation.permitsString());
 		String name = resolve("name", annotation.name());
+		if (name.contains("#{")) {
+			throw this.annotated.refuse("name", annotation.name(),
+					"has an expression, but a name is one of few, the same for all calls", "leave the expression out");
+		}
 		try {
 			LockRequest whole = request.mode(annotation.mode())
 				.fair(annotation.fair())
@@ -93,21 +97,22 @@ final class RequestTemplate {
 			throw this.annotated.refuse(attribute, written, shown + "is not a duration",
 					"write \"2s\", \"PT2S\" or \"500\" (milliseconds)", ex);
 		}
-		if (resolved.matches("[1-9]\\d?") && (attribute.equals("waitTime") || attribute.equals("minHoldTime"))) {
-			throw this.annotated.refuse(attribute, written,
-					shown + "is " + resolved + " ms, since a number without a unit is milliseconds",
-					"write " + resolved + "s if seconds are meant, or " + resolved + "ms");
-		}
+		LockRequest changed;
 		try {
-			LockRequest changed = wither.apply(request, duration);
+			changed = wither.apply(request, duration);
 			changed.requireValid();
-			return changed;
 		}
 		catch (IllegalArgumentException ex) {
 			boolean endless = duration.isNegative() && !attribute.equals("waitTime");
 			throw this.annotated.refuse(attribute, written, shown + "cannot be: " + ex.getMessage(),
 					endless ? "leave it empty: the lease is then renewed until the method ends" : null, ex);
 		}
+		if (resolved.matches("[1-9]\\d?")) {
+			throw this.annotated.refuse(attribute, written,
+					shown + "is " + resolved + " ms, since a number without a unit is milliseconds",
+					"write " + resolved + "s if seconds are meant, or " + resolved + "ms");
+		}
+		return changed;
 	}
 
 	private LockRequest withPermits(LockRequest request, int number, String text) {

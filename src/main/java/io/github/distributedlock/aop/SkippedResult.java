@@ -1,14 +1,16 @@
 package io.github.distributedlock.aop;
 
 import java.lang.reflect.Array;
+import java.util.ArrayDeque;
 import java.util.ArrayList;
-import java.util.Collection;
+import java.util.Deque;
 import java.util.Map;
 import java.util.Objects;
 import java.util.Optional;
 import java.util.OptionalDouble;
 import java.util.OptionalInt;
 import java.util.OptionalLong;
+import java.util.Queue;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
 import java.util.function.Supplier;
@@ -28,9 +30,9 @@ final class SkippedResult {
 
 	private static final Map<Class<?>, Supplier<Object>> EMPTY = Map.of(Optional.class, Optional::empty,
 			OptionalInt.class, OptionalInt::empty, OptionalLong.class, OptionalLong::empty, OptionalDouble.class,
-			OptionalDouble::empty, Iterable.class, ArrayList::new, CompletionStage.class,
-			() -> CompletableFuture.completedFuture(null), CompletableFuture.class,
-			() -> CompletableFuture.completedFuture(null));
+			OptionalDouble::empty, Iterable.class, ArrayList::new, Queue.class, ArrayDeque::new, Deque.class,
+			ArrayDeque::new, CompletionStage.class, () -> CompletableFuture.completedFuture(null),
+			CompletableFuture.class, () -> CompletableFuture.completedFuture(null));
 
 	private SkippedResult() {
 	}
@@ -64,11 +66,10 @@ final class SkippedResult {
 		if (type.isArray()) {
 			return () -> Array.newInstance(type.getComponentType(), 0);
 		}
-		if (Collection.class.isAssignableFrom(type)) {
-			return ifPossible(() -> CollectionFactory.createCollection(type, 0));
-		}
-		if (Map.class.isAssignableFrom(type)) {
-			return ifPossible(() -> CollectionFactory.createMap(type, 0));
+		Supplier<Object> empty = Map.class.isAssignableFrom(type) ? () -> CollectionFactory.createMap(type, 0)
+				: () -> CollectionFactory.createCollection(type, 0);
+		if (isPossible(empty)) {
+			return empty::get;
 		}
 		if (ReactiveResults.isNeverNull(annotated)) {
 			throw refuse(annotated, "whose result is never null", "let it be a function that returns "
@@ -82,13 +83,13 @@ final class SkippedResult {
 				"has no result to return for a skipped call of a method " + which, remedy + ", or use a fallback");
 	}
 
-	private static Supplier<@Nullable Object> ifPossible(Supplier<Object> empty) {
+	private static boolean isPossible(Supplier<Object> empty) {
 		try {
 			Objects.requireNonNull(empty.get());
-			return empty::get;
+			return true;
 		}
 		catch (RuntimeException ex) {
-			return () -> null; // a collection type that nobody can instantiate
+			return false; // No collection, or of a type that nobody can instantiate.
 		}
 	}
 

@@ -104,12 +104,34 @@ class FallbackTests extends AdvisedFixture<FallbackTests.Service> {
 					run  | fallback=two      | fits several methods | two(String, LockException)
 					text | fallback=number   | fallback = "number" returns java.lang.Integer (let it return java.lang.String | text
 					text | fallback=checked  | fallback = "checked" throws java.io.IOException | text
+					text | fallback=locked  | fallback = "locked" has a lock annotation of its own, but is called on the bean itself | (lock in code there
 					text | fallback=other, ifBusy=SKIP | cannot be together with ifBusy = SKIP | text
 					""")
 	void fallbackThatCannotBeCalled(String method, String attributes, String problem, String remedy) {
 		assertThatExceptionOfType(LockDefinitionException.class)
 			.isThrownBy(() -> Definitions.of(Mistakes.class, method, attributes, Map.of()))
 			.withMessageContainingAll(problem, remedy);
+	}
+
+	@Test
+	void fallbackThatTheAnnotationOfTheTypeCovers() {
+		AdvisorContext.refusal(Covered.class)
+			.hasMessageStartingWith("@DistributedLock on " + Covered.class.getName()
+					+ ".busy(String): fallback = \"busy\" is the name of the method itself")
+			.hasMessageEndingWith("(let the fallback be private)");
+	}
+
+	@DistributedLock(key = "#name", fallback = "busy")
+	static class Covered {
+
+		public String run(String name) {
+			return "ran";
+		}
+
+		public String busy(String name) {
+			return "busy";
+		}
+
 	}
 
 	static class Above {
@@ -234,6 +256,9 @@ class FallbackTests extends AdvisedFixture<FallbackTests.Service> {
 		abstract Integer number();
 
 		abstract String checked() throws IOException;
+
+		@DistributedLock
+		abstract String locked();
 
 		abstract String other();
 

@@ -3,6 +3,8 @@ package io.github.distributedlock.aop;
 import java.lang.annotation.Retention;
 import java.lang.annotation.RetentionPolicy;
 import java.nio.file.Path;
+import java.util.Date;
+import java.util.GregorianCalendar;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.TimeUnit;
@@ -47,6 +49,12 @@ class KeyDefinitionTests {
 					id        | order:#{#id}                          | (OrderId): | , whose text need not be the same in every JVM: name what identifies it
 					id        | #id.valeu                             | reads valeu of io.github.distributedlock.aop.KeyDefinitionTests$OrderId, which has no such property | it has value
 					basket    | order:#{#basket.id.valeu}             | reads valeu of io.github.distributedlock.aop.KeyDefinitionTests$OrderId, which has no such property | it has value
+					when      | #when                                 | (Date): key = "#when" has the value #when, which is a java.util.Date, whose text need not be the same in every JVM | (Date)
+					days      | day:#{#days}                          | (List): | whose text need not be the same in every JVM
+					nothing   | job:#{#root.methodname}               | reads methodname of | it has method, methodName, target, targetClass, args
+					nothing   | #root                                 | has the value #root, which is a | whose text need not be the same in every JVM
+					nothing   | #root.method                          | has the value #root.method, which is a java.lang.reflect.Method, whose text | (
+					tree      | tree:#{#root.value}                   | reads value of | it has method, methodName, target, targetClass, args
 					nothing   | tenant()                              | key = "tenant()" | write #root.target.tenant()
 					texts     | #skus.![#this.concat(#suffix)]        | (List): key = "#skus.![#this.concat(#suffix)]" names the unknown parameter #suffix | write one of #skus, #p0
 					text      | #p1                                   | names the unknown parameter #p1 | #p0
@@ -144,6 +152,12 @@ class KeyDefinitionTests {
 		void basket(Basket basket);
 
 		void texts(List<String> skus);
+
+		void when(Date when);
+
+		void days(List<GregorianCalendar> days);
+
+		void tree(OrderId root);
 
 	}
 

@@ -65,7 +65,7 @@ class KeyTests {
 		try (AdvisorContext context = AdvisorContext.of(Keys.class, Tenants.class)) {
 			Keys keys = context.get(Keys.class);
 			keys.root("x");
-			assertThat(context.lock().keys()).containsExactly("root", Keys.class.getName(), "x", "kiosk");
+			assertThat(context.lock().keys()).containsExactly("root", Keys.class.getName(), "x", "kiosk", "eu");
 			keys.bean("x");
 			assertThat(context.lock().keys()).containsExactly("tenant-x");
 			Thread thread = Thread.currentThread();
@@ -263,6 +263,8 @@ class KeyTests {
 	@Component
 	static class Keys {
 
+		public static final String REGION = "eu";
+
 		public String kiosk = "kiosk";
 
 		private int calls;
@@ -272,7 +274,7 @@ class KeyTests {
 		}
 
 		@DistributedLock(key = { "'' + #root.methodName", "#root.method.name", "#root.targetClass", "#root.args[0]",
-				"#root.target.kiosk", "methodName" })
+				"#root.target.kiosk", "methodName", "#root.targetClass.REGION" })
 		public void root(String name) {
 		}
 

@@ -54,11 +54,13 @@ class RequestTests {
 			textBlock = """
 					waitTime=5                        | waitTime = "5" is 5 ms, since a number without a unit is milliseconds | (write 5s if seconds are meant, or 5ms)
 					minHoldTime=${hold}               | minHoldTime = "${hold}" (30) is 30 ms | (write 30s if seconds are meant, or 30ms)
+					keepTime=5                        | keepTime = "5" is 5 ms, since a number without a unit is milliseconds | (write 5s if seconds are meant, or 5ms)
 					permits=0                         | permits = 0 cannot be: permits 0 is out of range: at least 1, at most 1000 | (write a number from 1 to 1000)
 					permitsString=${calls.many}       | permitsString = "${calls.many}" (1001) cannot be: permits 1001 is out of range | 1000
 					permitsString=${calls.word}       | permitsString = "${calls.word}" (ten) cannot be: it is not a number | (write a number from 1 to 1000, or a property that is one, "${…}": the number is the same for all calls)
 					permitsString=#{#limit}           | permitsString = "#{#limit}" cannot be: it is not a number | or a property that is one
 					permits=2, permitsString=3        | permits = 2 is there beside permitsString = "3" | (write one of them)
+					name=pay-#{#id}                   | name = "pay-#{#id}" has an expression, but a name is one of few | (leave the expression out)
 					waitTime=soon                     | waitTime = "soon" is not a duration | (write "2s", "PT2S" or
 					waitTime=${lock.wait}             | waitTime = "${lock.wait}" (soon) is not a duration | (write "2s", "PT2S" or
 					waitTime=-1s                      | waitTime = "-1s" cannot be: waitTime -1 s is out of range | at most 365 days, which is as good as for ever
@@ -113,8 +115,11 @@ class RequestTests {
 		}
 
 		@Scheduled(cron = "0 0 3 * * *")
-		@DistributedLock(fallback = "called")
+		@DistributedLock(fallback = "instead")
 		public void replaced() {
+		}
+
+		private void instead() {
 		}
 
 		@DistributedLock

@@ -3,12 +3,15 @@ package io.github.distributedlock.aop;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Collection;
+import java.util.Deque;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.OptionalInt;
+import java.util.Queue;
 import java.util.Set;
 import java.util.SortedSet;
+import java.util.concurrent.BlockingQueue;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
 
@@ -82,6 +85,9 @@ class SkipTests extends AdvisedFixture<SkipTests.Service> {
 			collection,  []
 			arrayList,   []
 			iterable,    []
+			queue,       []
+			deque,       []
+			blocking,    null
 			map,         {}
 			array,       {}
 			numbers,     {}
@@ -166,6 +172,12 @@ class SkipTests extends AdvisedFixture<SkipTests.Service> {
 		ArrayList<String> arrayList();
 
 		Iterable<String> iterable();
+
+		Queue<String> queue();
+
+		Deque<String> deque();
+
+		BlockingQueue<String> blocking();
 
 		Map<String, String> map();
 

@@ -1,5 +1,6 @@
 package io.github.distributedlock.kotlin
 
+import io.github.distributedlock.DistributedLock as Locks
 import io.github.distributedlock.annotation.DistributedLock
 import io.github.distributedlock.annotation.IfBusy
 import io.github.distributedlock.autoconfigure.Contexts
@@ -7,7 +8,10 @@ import kotlinx.coroutines.CompletableDeferred
 import kotlinx.coroutines.Deferred
 import org.assertj.core.api.Assertions.assertThat
 import org.junit.jupiter.api.Test
+import org.springframework.beans.factory.annotation.Autowired
 import reactor.core.publisher.Mono
+import java.util.concurrent.BlockingQueue
+import java.util.concurrent.LinkedBlockingQueue
 
 /**
  * Kotlin's functions that cannot work are refused at start-up.
@@ -28,6 +32,8 @@ class RefusedFunctionTests {
 	fun `skipped call of a function that is never null is refused`() {
 		refused(NeverNull::class.java, "NeverNull.pay(): ifBusy = SKIP has no result to return",
 			"let it be a function that returns String? (null then says skipped)")
+		refused(NeverNullQueue::class.java, "NeverNullQueue.orders(): ifBusy = SKIP has no result to return",
+			"let it be a function that returns BlockingQueue? (null then says skipped)")
 		refused(NeverNullBlocking::class.java, "NeverNullBlocking.pay(): ifBusy = SKIP has no result to return",
 			"let it be a function that returns String? (null then says skipped)")
 	}
@@ -47,11 +53,16 @@ class RefusedFunctionTests {
 			"write one suspend function busy with the parameters of pay(String)")
 		refused(SuspendingFallback::class.java, "fits no method; there is suspend busy(String)",
 			"write one busy with the parameters of pay(String)")
+		refused(FallbackOfAnotherType::class.java, "fallback = \"busy\" returns java.lang.Integer (let it return java.lang.String")
 	}
 
 	@Test
 	fun `function of a companion object is refused`() =
 		refused(InCompanion::class.java, "in the companion object of", "a companion object is no bean", "move the method into the class")
+
+	@Test
+	fun `function of a companion object with a name is refused`() =
+		refused(InNamedCompanion::class.java, "in the companion object of", "a companion object is no bean")
 
 	@Test
 	fun `function of an object is refused`() =
@@ -64,6 +75,10 @@ class RefusedFunctionTests {
 	}
 
 	@Test
+	fun `final overload of a function with defaults is refused`() =
+		refused(Overload::class.java, "Overload.pay(String): the method is final", "remove final")
+
+	@Test
 	fun `property of a value class in a key is refused`() =
 		refused(ValueOfValueClass::class.java, "reads value of java.lang.String, which has no such property",
 			"Kotlin passes what a value class wraps: write the parameter alone, such as #id")
@@ -71,6 +86,16 @@ class RefusedFunctionTests {
 	@Test
 	fun `misspelt property of a data class in a key is refused`() =
 		refused(Misspelt::class.java, "#{#order.idd}\" reads idd of", "which has no such property", "it has id, lines")
+
+	// There is no Redis, which is not asked before the beans are made.
+	@Test
+	fun `lock that is injected by its name is refused`() {
+		for (bean in listOf(ByParameter::class.java, ByField::class.java)) {
+			Contexts.withRedis().withPropertyValues("distributed-lock.backend=memory,redis").withBean(bean).run { context ->
+				assertThat(context.startupFailure).rootCause().hasMessageContaining("redisLock, which would be the default lock")
+			}
+		}
+	}
 
 	private fun refused(bean: Class<*>, vararg messages: String) {
 		Contexts.inMemory().withBean(bean).run { context ->
@@ -108,6 +133,32 @@ class RefusedFunctionTests {
 
 	}
 
+	class ByParameter(val redisLock: Locks, val most: Int = 1)
+
+	class ByField {
+
+		@Autowired
+		lateinit var redisLock: Locks
+
+	}
+
+	open class NeverNullQueue {
+
+		@DistributedLock(ifBusy = IfBusy.SKIP)
+		open fun orders(): BlockingQueue<String> = LinkedBlockingQueue()
+
+	}
+
+	open class Overload {
+
+		@DistributedLock(key = ["order:#{#id}"])
+		open fun pay(id: String, count: Int = 1): String = "$count times $id"
+
+		@DistributedLock(key = ["order:#{#id}"])
+		fun pay(id: String): String = pay(id, 2)
+
+	}
+
 	open class Property {
 
 		@get:DistributedLock(ifBusy = IfBusy.SKIP)
@@ -141,9 +192,29 @@ class RefusedFunctionTests {
 
 	}
 
+	open class FallbackOfAnotherType {
+
+		@DistributedLock(key = ["order:#{#id}"], fallback = "busy")
+		open suspend fun pay(id: String): String = "paid $id"
+
+		open suspend fun busy(id: String): Int = id.length
+
+	}
+
 	open class InCompanion {
 
 		companion object {
+
+			@DistributedLock
+			fun pay(): String = "paid"
+
+		}
+
+	}
+
+	open class InNamedCompanion {
+
+		companion object Till {
 
 			@DistributedLock
 			fun pay(): String = "paid"
