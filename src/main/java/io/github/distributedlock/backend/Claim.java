@@ -11,22 +11,12 @@ import org.jspecify.annotations.Nullable;
  * A request to a store to give a key to an owner. {@link #of} and withers make claims. By
  * default a claim asks for the key alone, without a fencing token, and not in strict
  * order of arrival.
+ * <p>
+ * Immutable. A class, and no record, so that a claim may get more to ask for.
  *
- * @param key the user's key
- * @param owner the owner token, unique for each acquisition; begins with the instance and
- * a colon
- * @param waiter the waiter that is registered if the claim has to wait: the owner if the
- * claim is fair, otherwise the instance, whose readers are another waiter than its
- * writers
- * @param lease for how long the key is claimed, in whole milliseconds, counted by the
- * store from the moment at which the store carries the claim out
- * @param fenced whether the store answers with a fencing token: a number greater than all
- * tokens that owners of the key got before. Only for a store with
- * {@link LockFeature#FENCING}
- * @param grant what the store may do for the claim later if the claim has to wait
  * @since 1.0
  */
-public record Claim(String key, String owner, Waiter waiter, Duration lease, boolean fenced, Grant grant) {
+public final class Claim {
 
 	/**
 	 * The last character of a recallable owner token. The owner may be asked to give its
@@ -36,25 +26,35 @@ public record Claim(String key, String owner, Waiter waiter, Duration lease, boo
 	 */
 	public static final String RECALLABLE = "~";
 
-	private static final Grant NO_GRANT = new Grant(0, null, Set.of());
+	private static final Terms USUAL = new Terms(false, 0, null, Set.of());
 
 	/**
-	 * The part of a claim by which a store may grant the key without being asked again.
+	 * What most claims have alike, so that these claims share one object.
 	 *
+	 * @param fenced whether the store answers with a fencing token
 	 * @param number the {@linkplain Claim#number() number}
-	 * @param lease the lease of a granted key, {@code null} for the claim's lease
+	 * @param grantLease the lease of a granted key, {@code null} for the claim's lease
 	 * @param replaced the {@linkplain Claim#replaced() replaced} owners
 	 */
-	record Grant(long number, @Nullable Duration lease, Set<String> replaced) {
+	private record Terms(boolean fenced, long number, @Nullable Duration grantLease, Set<String> replaced) {
 	}
 
-	/**
-	 * Checks that the key, the owner and the waiter are not {@code null}.
-	 */
-	public Claim {
-		Objects.requireNonNull(key, "key");
-		Objects.requireNonNull(owner, "owner");
-		Objects.requireNonNull(waiter, "waiter");
+	private final String key;
+
+	private final String owner;
+
+	private final Waiter waiter;
+
+	private final Duration lease;
+
+	private final Terms terms;
+
+	private Claim(String key, String owner, Waiter waiter, Duration lease, Terms terms) {
+		this.key = Objects.requireNonNull(key, "key");
+		this.owner = Objects.requireNonNull(owner, "owner");
+		this.waiter = Objects.requireNonNull(waiter, "waiter");
+		this.lease = Objects.requireNonNull(lease, "lease");
+		this.terms = terms;
 	}
 
 	/**
@@ -78,7 +78,7 @@ public record Claim(String key, String owner, Waiter waiter, Duration lease, boo
 	 * @return the claim
 	 */
 	public static Claim of(String key, String owner, Waiter waiter, Duration lease) {
-		return new Claim(key, owner, waiter, lease, false, NO_GRANT);
+		return new Claim(key, owner, waiter, lease, USUAL);
 	}
 
 	/**
@@ -98,6 +98,51 @@ public record Claim(String key, String owner, Waiter waiter, Duration lease, boo
 	 */
 	public static boolean isRecallable(String owner) {
 		return owner.endsWith(RECALLABLE);
+	}
+
+	/**
+	 * Returns the user's key.
+	 * @return the key
+	 */
+	public String key() {
+		return this.key;
+	}
+
+	/**
+	 * Returns the owner token, unique for each acquisition.
+	 * @return the token; begins with the instance and a colon
+	 */
+	public String owner() {
+		return this.owner;
+	}
+
+	/**
+	 * Returns the waiter that is registered if the claim has to wait: the owner if the
+	 * claim is fair, otherwise the instance, whose readers are another waiter than its
+	 * writers.
+	 * @return the waiter
+	 */
+	public Waiter waiter() {
+		return this.waiter;
+	}
+
+	/**
+	 * Returns for how long the key is claimed, counted by the store from the moment at
+	 * which the store carries the claim out.
+	 * @return the lease, in whole milliseconds
+	 */
+	public Duration lease() {
+		return this.lease;
+	}
+
+	/**
+	 * Returns whether the store answers with a fencing token: a number greater than all
+	 * tokens that owners of the key got before.
+	 * @return whether there is a token; {@code true} only for a store with
+	 * {@link LockFeature#FENCING}
+	 */
+	public boolean fenced() {
+		return this.terms.fenced;
 	}
 
 	/**
@@ -144,7 +189,7 @@ public record Claim(String key, String owner, Waiter waiter, Duration lease, boo
 	 * @return the features, mostly none
 	 */
 	public Set<LockFeature> features() {
-		return LockFeature.of(mode(), fair(), this.fenced, permits());
+		return LockFeature.of(mode(), fair(), fenced(), permits());
 	}
 
 	/**
@@ -157,7 +202,7 @@ public record Claim(String key, String owner, Waiter waiter, Duration lease, boo
 	 * @return the number, 0 if the store must not grant the key
 	 */
 	public long number() {
-		return this.grant.number;
+		return this.terms.number;
 	}
 
 	/**
@@ -165,7 +210,7 @@ public record Claim(String key, String owner, Waiter waiter, Duration lease, boo
 	 * @return the lease of a grant, in whole milliseconds, {@link #lease()} at most
 	 */
 	public Duration grantLease() {
-		Duration shorter = this.grant.lease;
+		Duration shorter = this.terms.grantLease;
 		return (shorter != null && shorter.compareTo(this.lease) < 0) ? shorter : this.lease;
 	}
 
@@ -175,7 +220,7 @@ public record Claim(String key, String owner, Waiter waiter, Duration lease, boo
 	 * @return tokens of the same instance, none of which is in use; mostly none
 	 */
 	public Set<String> replaced() {
-		return this.grant.replaced;
+		return this.terms.replaced;
 	}
 
 	/**
@@ -184,8 +229,7 @@ public record Claim(String key, String owner, Waiter waiter, Duration lease, boo
 	 * @return the claim with that lease
 	 */
 	public Claim lease(Duration lease) {
-		Grant same = new Grant(number(), null, replaced());
-		return new Claim(this.key, this.owner, this.waiter, lease, this.fenced, same);
+		return new Claim(this.key, this.owner, this.waiter, lease, new Terms(fenced(), number(), null, replaced()));
 	}
 
 	/**
@@ -217,7 +261,7 @@ public record Claim(String key, String owner, Waiter waiter, Duration lease, boo
 	}
 
 	private Claim with(Waiter waiter) {
-		return new Claim(this.key, this.owner, waiter, this.lease, this.fenced, this.grant);
+		return new Claim(this.key, this.owner, waiter, this.lease, this.terms);
 	}
 
 	/**
@@ -226,8 +270,7 @@ public record Claim(String key, String owner, Waiter waiter, Duration lease, boo
 	 * @return the claim with a token, or without
 	 */
 	public Claim fenced(boolean fenced) {
-		return (fenced == this.fenced) ? this
-				: new Claim(this.key, this.owner, this.waiter, this.lease, fenced, this.grant);
+		return (fenced == fenced()) ? this : with(new Terms(fenced, number(), this.terms.grantLease, replaced()));
 	}
 
 	/**
@@ -236,7 +279,7 @@ public record Claim(String key, String owner, Waiter waiter, Duration lease, boo
 	 * @return the claim with that number
 	 */
 	public Claim number(long number) {
-		return with(new Grant(number, this.grant.lease, replaced()));
+		return with(new Terms(fenced(), number, this.terms.grantLease, replaced()));
 	}
 
 	/**
@@ -245,7 +288,7 @@ public record Claim(String key, String owner, Waiter waiter, Duration lease, boo
 	 * @return the claim with that lease of a grant
 	 */
 	public Claim grantLease(Duration lease) {
-		return with(new Grant(number(), lease, replaced()));
+		return with(new Terms(fenced(), number(), lease, replaced()));
 	}
 
 	/**
@@ -254,11 +297,28 @@ public record Claim(String key, String owner, Waiter waiter, Duration lease, boo
 	 * @return the claim with these owners
 	 */
 	public Claim replacing(Set<String> owners) {
-		return with(new Grant(number(), this.grant.lease, Set.copyOf(owners)));
+		return with(new Terms(fenced(), number(), this.terms.grantLease, Set.copyOf(owners)));
 	}
 
-	private Claim with(Grant grant) {
-		return new Claim(this.key, this.owner, this.waiter, this.lease, this.fenced, grant);
+	private Claim with(Terms terms) {
+		return new Claim(this.key, this.owner, this.waiter, this.lease, terms);
+	}
+
+	@Override
+	public boolean equals(@Nullable Object other) {
+		return other instanceof Claim claim && this.key.equals(claim.key) && this.owner.equals(claim.owner)
+				&& this.waiter.equals(claim.waiter) && this.lease.equals(claim.lease) && this.terms.equals(claim.terms);
+	}
+
+	@Override
+	public int hashCode() {
+		return Objects.hash(this.key, this.owner);
+	}
+
+	@Override
+	public String toString() {
+		return "Claim[key=" + this.key + ", owner=" + this.owner + ", waiter=" + this.waiter + ", lease=" + this.lease
+				+ ", " + this.terms + "]";
 	}
 
 }

@@ -118,7 +118,7 @@ final class KeyAcquisition implements Acquisition {
 	/**
 	 * The number of attempts that the store could grant the key to.
 	 */
-	private long number;
+	private int number;
 
 	/**
 	 * The lease of a grant to the last attempt, which counts from before the attempt was
