@@ -25,8 +25,8 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assumptions.assumeThat;
 
 /**
- * The API is what {@code api.txt} says. Who changes the API changes that file, too, and
- * everybody sees it: {@code cp target/api.txt src/test/resources} accepts a change.
+ * The API is what {@code api.txt} says. A change of the API changes that file, too, and
+ * everybody sees that: {@code cp target/api.txt src/test/resources} accepts a change.
  */
 class ApiTests {
 

@@ -40,8 +40,8 @@ import static org.assertj.core.api.Assertions.catchThrowable;
 import static org.awaitility.Awaitility.await;
 
 /**
- * Whatever the application's part of a stream throws, at whichever signal: the lock is
- * given back, and the subscriber is told where it still can be.
+ * The application's part of a stream throws anything, at any signal: the lock is given
+ * back, and the subscriber is told where that is still possible.
  */
 class HostileCodeTests {
 

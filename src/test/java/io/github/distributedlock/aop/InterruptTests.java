@@ -35,7 +35,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 
 /**
- * {@code onLost = INTERRUPT} interrupts the method, and nothing after it.
+ * {@code onLost = INTERRUPT} interrupts the method, and nothing after the method.
  */
 class InterruptTests extends AdvisedFixture<InterruptTests.Service> {
 
@@ -198,7 +198,7 @@ class InterruptTests extends AdvisedFixture<InterruptTests.Service> {
 	}
 
 	/**
-	 * The end of the method and the loss of its lock race. Whichever wins, no interrupt
+	 * The end of the method and the loss of the lock race. Whichever wins, no interrupt
 	 * is left when the method has ended, and none comes later.
 	 */
 	@Test

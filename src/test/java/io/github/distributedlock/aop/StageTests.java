@@ -17,7 +17,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 /**
- * A stage as result holds the lock until it completes.
+ * A stage as result holds the lock until the stage completes.
  */
 class StageTests extends AdvisedFixture<StageTests.Service> {
 

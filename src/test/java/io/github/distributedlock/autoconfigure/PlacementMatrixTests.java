@@ -264,7 +264,8 @@ class PlacementMatrixTests {
 			@Override
 			void register(BeanDefinitionRegistry beans, ApplicationContext context) {
 				beans.registerBeanDefinition("fragment", lazy(Placements.OnBridgedMethod.class, null));
-				// Only where the fragment is a bean, an annotation of its class counts.
+				// The annotation of a fragment's class counts only where the fragment is
+				// a bean.
 				Placements.fragments()
 					.forEach((type, fragment) -> beans.registerBeanDefinition(PREFIX + type.getSimpleName(),
 							repository(type,

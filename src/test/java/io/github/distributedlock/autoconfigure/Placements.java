@@ -54,7 +54,7 @@ final class Placements {
 	}
 
 	/**
-	 * Returns what was recorded, and forgets it.
+	 * Returns the records, and forgets them.
 	 */
 	static Map<Class<?>, Seen> takeSeen() {
 		Map<Class<?>, Seen> taken = Map.copyOf(seen);
@@ -110,7 +110,7 @@ final class Placements {
 	}
 
 	/**
-	 * What is not public, as many listeners and jobs are not.
+	 * A type that is not public, as many listeners and jobs are not.
 	 */
 	@Place
 	static class OnGuardedMethods {
@@ -695,7 +695,8 @@ final class Placements {
 	}
 
 	/**
-	 * Has bridges for what is visible outside by its public subclass only.
+	 * A class with bridges for methods that only its public subclass makes visible
+	 * outside.
 	 */
 	static class Hidden {
 

@@ -167,7 +167,7 @@ public final class ModelKey {
 	}
 
 	/**
-	 * Returns the key with an owner instead of those that have it.
+	 * Returns the key with an owner instead of the present ones.
 	 * @param owner the owner token
 	 */
 	public ModelKey ownedBy(String owner) {
@@ -175,8 +175,8 @@ public final class ModelKey {
 	}
 
 	/**
-	 * Returns the key with a reservation instead of those that have it.
-	 * @param waiter for whom
+	 * Returns the key with a reservation instead of the present owners.
+	 * @param waiter the waiter that the key is reserved for
 	 */
 	public ModelKey reservedFor(Waiter waiter) {
 		return holders(Stream.of(Held.reservation(waiter, NOW + RESERVATION)));

@@ -154,7 +154,8 @@ class MutantStep extends KeyStep {
 	}
 
 	/**
-	 * Returns whether holders had the key that may have it together.
+	 * Returns whether the holders of the key were of the kinds that may have a key
+	 * together.
 	 */
 	private boolean wasTogether() {
 		return !this.before.holders.isEmpty() && !this.before.holders.get(0).isExclusive();

@@ -26,7 +26,7 @@ import static org.assertj.core.api.Assertions.catchThrowableOfType;
 import static org.assertj.core.api.SoftAssertions.assertSoftly;
 
 /**
- * Who cannot reach the database or the table reads the words of the server, and the
+ * The exception of an unreachable database or table has the words of the server, and the
  * remedy of that cause and of no other.
  */
 class ConnectionFailuresTests {
@@ -76,7 +76,7 @@ class ConnectionFailuresTests {
 	}
 
 	/**
-	 * Also of a pool that lets a caller wait for longer than a lock does.
+	 * The pools include one that lets a caller wait for longer than a lock does.
 	 */
 	@ParameterizedTest
 	@ValueSource(longs = { 250, 30_000 })

@@ -256,7 +256,7 @@ class JdbcLockBackendTests {
 	}
 
 	/**
-	 * As if nobody had polled for some time.
+	 * Lets the row look as if nobody had polled for some time.
 	 */
 	private void silence(Duration time) {
 		String waiters = this.database.queryForObject("select waiters from distributed_lock", String.class);
@@ -336,7 +336,7 @@ class JdbcLockBackendTests {
 	}
 
 	/**
-	 * Returns for how long the row of a key is not swept after its lease has ended.
+	 * Returns for how long the sweep spares the row of a key after the lease has ended.
 	 */
 	private Duration keptFor(String key) {
 		return Duration.of(this.database.queryForObject(

@@ -81,7 +81,7 @@ public final class Postgres implements AutoCloseable {
 	}
 
 	/**
-	 * Ends all sessions but the one that does it, with whatever they do.
+	 * Ends all sessions but the one that does this, whatever they do.
 	 */
 	public void endSessions() {
 		new JdbcTemplate(this.server.getPostgresDatabase())

@@ -96,7 +96,7 @@ class PostgresLocksTests {
 	}
 
 	/**
-	 * Also by connections that are as unfit as a pool can make them.
+	 * The connections include some that are as unfit as a pool can make them.
 	 */
 	@Test
 	@Tag("thorough")
@@ -431,7 +431,7 @@ class PostgresLocksTests {
 	}
 
 	/**
-	 * As if the queue of the server were full when the second JVM starts.
+	 * The queue of the server looks full when the second JVM starts.
 	 */
 	@Test
 	void anInstanceThatCannotWakeTheListenerPolls() {

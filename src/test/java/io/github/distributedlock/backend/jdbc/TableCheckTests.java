@@ -179,7 +179,7 @@ class TableCheckTests {
 	}
 
 	/**
-	 * Also runs the statement that is named.
+	 * Asserts that the warning names the index, and runs the named statement.
 	 */
 	private static void namesTheIndex(DataSource pool, Platform platform, String index, CapturedOutput output) {
 		JdbcTemplate database = new JdbcTemplate(pool);

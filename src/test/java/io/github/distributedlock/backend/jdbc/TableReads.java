@@ -48,7 +48,7 @@ final class TableReads extends DelegatingDataSource {
 	private static final Pattern H2_READ = Pattern.compile("scanCount: (\\d+)()");
 
 	/**
-	 * By which a store marks its statements, different in each.
+	 * The mark of a store's statements, different in each.
 	 */
 	private static final Pattern TAG = Pattern.compile("^/\\* lock \\w+ \\*/ ");
 

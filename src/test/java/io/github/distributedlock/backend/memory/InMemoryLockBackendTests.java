@@ -20,7 +20,7 @@ class InMemoryLockBackendTests extends LockBackendContractTests {
 		return new InMemoryLockBackend();
 	}
 
-	// So that those of the next run are greater, too.
+	// Tokens of the next run are greater, too.
 	@Test
 	void fencingTokensAreNotLessThanTheTime() {
 		long before = TimeUnit.MILLISECONDS.toMicros(System.currentTimeMillis());

@@ -41,8 +41,8 @@ import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 import static org.awaitility.Awaitility.await;
 
 /**
- * All that locks do, in each way to keep them atomic, by a user who may do no more than
- * is said to be needed for it; and that all of that is needed.
+ * All steps of locks, in each way to keep them atomic, by a user with the documented
+ * rights and no others; and each of these rights is needed.
  */
 @Tag("thorough")
 class AccessRulesTests {

@@ -145,7 +145,7 @@ class BoundedCommandsTests {
 		byte[] big = "big".getBytes(StandardCharsets.UTF_8);
 		try (RedisConnection connection = application.getConnection()) {
 			connection.stringCommands().set(big, new byte[4_000_000]);
-			// All on the one connection that its threads share.
+			// All commands go over the one connection that the threads share.
 			CompletableFuture<?>[] flood = new CompletableFuture<?>[32];
 			for (int i = 0; i < flood.length; i++) {
 				flood[i] = runAsync(() -> connection.stringCommands().get(big));

@@ -52,8 +52,8 @@ class FencingTokenTests {
 	@EnumSource
 	void tokenDoesNotGoBackWhenTheServersClockDoes(Client client) {
 		open(client);
-		// As if given when the clock was an hour ahead; odd, so that a lost digit is
-		// seen.
+		// A token of a time when the clock was an hour ahead; odd, so that a lost digit
+		// is seen.
 		long ahead = serverMicros() + Duration.ofHours(1).toNanos() / 1000 | 1;
 		redis.admin().set(FENCE, String.valueOf(ahead));
 		assertThat(nextToken()).isEqualTo(ahead + 1);

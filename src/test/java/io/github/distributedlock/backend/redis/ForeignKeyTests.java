@@ -78,7 +78,7 @@ class ForeignKeyTests {
 	void somethingInPlaceOfTheLivenessStays(AtomicityCase candidate) {
 		open(candidate);
 		this.backend.acquire(this.holder);
-		// As of a JVM that does without scripts, and keeps no liveness.
+		// A waiter of a JVM that does without scripts, and keeps no liveness.
 		this.admin.zadd(name("-waiters"), 1, "b");
 		this.admin.set(name("-alive"), FOREIGN);
 		this.backend.withdraw("k", Waiter.exclusive("b"), Set.of());

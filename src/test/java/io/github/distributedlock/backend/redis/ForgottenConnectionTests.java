@@ -64,7 +64,7 @@ class ForgottenConnectionTests {
 			await().ignoreExceptions().until(() -> backend.acquire(claim).acquired());
 			await("renewals have a connection").ignoreExceptions().untilAsserted(() -> renews(backend, claim));
 			this.relay.silence();
-			// Also the connection for renewals.
+			// The connection for renewals is replaced, too.
 			await().ignoreExceptions().untilAsserted(() -> renews(backend, claim));
 			await().ignoreExceptions().untilAsserted(() -> assertThat(backend.release("k", "i:1")).isTrue());
 			assertThat(this.relay.hasLost()).isTrue();

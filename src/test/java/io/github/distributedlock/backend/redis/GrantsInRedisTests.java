@@ -212,7 +212,7 @@ class GrantsInRedisTests {
 		});
 	}
 
-	/** As after a lease that has run out. */
+	/** The lease looks as if it had run out. */
 	@Test
 	void aServerWithoutMemoryGrantsWhatWasFreeToTheFirst() {
 		REDIS.inTime(() -> {

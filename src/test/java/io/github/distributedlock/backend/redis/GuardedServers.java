@@ -36,7 +36,7 @@ final class GuardedServers implements AutoCloseable {
 	}
 
 	/**
-	 * As whom to get into the Sentinels: somebody else.
+	 * Returns the access to the Sentinels, which have another user.
 	 * @return the access
 	 */
 	Access sentinelAccess() {

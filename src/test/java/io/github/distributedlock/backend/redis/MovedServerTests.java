@@ -170,7 +170,7 @@ class MovedServerTests {
 		assertThat(output).contains("Release notifications arrive again");
 	}
 
-	/** Without losing a write, as FAILOVER does it. */
+	/** Fails over without losing a write, as FAILOVER does. */
 	private void failOver() {
 		this.admin.replicaofNoOne();
 		this.before.admin().replicaof("127.0.0.1", this.after.port());

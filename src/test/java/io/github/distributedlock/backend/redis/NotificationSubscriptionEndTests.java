@@ -61,7 +61,7 @@ class NotificationSubscriptionEndTests {
 		return subscription;
 	}
 
-	/** As a client whose connection is opened when the test says so. */
+	/** A client whose connection is opened when the test says so. */
 	private final class Connecting implements SignalConnector {
 
 		@Override

@@ -37,7 +37,7 @@ import static org.assertj.core.api.Assertions.assertThatIllegalArgumentException
 import static org.awaitility.Awaitility.await;
 
 /**
- * Tests for what {@link RedisLockBackend} leaves in Redis and asks of it.
+ * Tests for the keys that {@link RedisLockBackend} leaves in Redis, and for its commands.
  */
 class RedisLockBackendTests {
 

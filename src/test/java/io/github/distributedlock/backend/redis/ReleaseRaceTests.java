@@ -47,7 +47,7 @@ class ReleaseRaceTests {
 		try (RedisLockBackend backend = one.backend(client, prefix)) {
 			ReleaseRace race = new ReleaseRace(one.server(), prefix, (key, name, owner) -> backend.release(key, owner));
 			Outcome outcome = race.run(RELEASES);
-			// Best effort leaves alone what is so near to its end.
+			// Best effort leaves a lock alone that is so near to its end.
 			while (outcome.met() == 0 && one.atomicity() != Atomicity.BEST_EFFORT) {
 				outcome = outcome.and(race.run(RELEASES));
 			}

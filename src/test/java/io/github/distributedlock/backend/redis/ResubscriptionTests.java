@@ -25,8 +25,8 @@ import org.springframework.data.redis.connection.RedisConnectionFactory;
 import static org.awaitility.Awaitility.await;
 
 /**
- * When an instance whose subscription was refused, or failed, hears again. The pauses
- * between its tries are of a clock that the test sets.
+ * The time at which an instance whose subscription was refused, or failed, hears again.
+ * The pauses between the attempts are of a clock that the test sets.
  */
 @Tag("failover")
 class ResubscriptionTests {

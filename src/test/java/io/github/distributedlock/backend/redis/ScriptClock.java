@@ -247,7 +247,7 @@ final class ScriptClock implements Link {
 	public Object exchange(Command command) {
 		byte[][] arguments = command.arguments();
 		if (command.verb() == Verb.EVALSHA) {
-			// So that the script comes in full.
+			// The error makes the client send the script in full.
 			return new InvalidDataAccessResourceUsageException("NOSCRIPT");
 		}
 		if (command.verb() == Verb.EVAL) {

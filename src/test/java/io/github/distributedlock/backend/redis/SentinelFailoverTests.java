@@ -130,7 +130,7 @@ class SentinelFailoverTests {
 		staying(client, () -> {
 			try (Jedis admin = admin(this.replica)) {
 				await().atMost(PATIENCE).until(() -> admin.exists("lock:{k}"));
-				// As if the master had died before it sent this.
+				// The replica is left as if the master had died before sending the lock.
 				admin.configSet("replica-read-only", "no");
 				admin.del("lock:{k}");
 			}
@@ -158,11 +158,11 @@ class SentinelFailoverTests {
 		}
 	}
 
-	/** One that the Sentinels cannot reach, but we can, knows nothing of its end. */
+	/** A master that the Sentinels cannot reach, but we can, knows nothing of its end. */
 	@ParameterizedTest
 	@EnumSource
 	void aMasterThatTheSentinelsHaveReplacedIsLeftThoughItAnswers(Client client) {
-		// Whose next renewal nobody waits for here.
+		// Nobody waits for the next renewal of these settings here.
 		open(client, Variant.settings(), Duration.ofHours(1));
 		LockHandle held = acquire("k", null);
 		LockHandle fixed = acquire("fixed", LEASE.multipliedBy(100));

@@ -21,8 +21,8 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 
 /**
- * A server that accepts connections and never answers. What a request does there is one
- * thing, which takes one command timeout: it opens a connection.
+ * A server that accepts connections and never answers. A request does one thing there,
+ * which takes one command timeout: the opening of a connection.
  */
 @Execution(ExecutionMode.CONCURRENT)
 class SilentServerTests {

@@ -130,7 +130,7 @@ class SilentWaitersTests {
 		this.backend.release(KEY, holder.owner());
 	}
 
-	// As a request with a wait time of half a second.
+	// Makes a request with a wait time of half a second.
 	private boolean briefly() {
 		Claim claim = fair("living");
 		boolean acquired = this.backend.acquireOrRegister(claim).acquired()

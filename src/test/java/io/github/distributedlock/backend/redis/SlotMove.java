@@ -63,7 +63,7 @@ final class SlotMove implements AutoCloseable {
 	}
 
 	/**
-	 * For how long a key will stay, wherever it is.
+	 * Returns for how long a key will stay, wherever it is.
 	 * @param redisKey the key
 	 * @return the milliseconds
 	 */

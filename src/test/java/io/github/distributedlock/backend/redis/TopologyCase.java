@@ -93,7 +93,7 @@ final class TopologyCase {
 	}
 
 	/**
-	 * For how long the master of a lock will keep it.
+	 * Returns for how long the master of a lock will keep the lock.
 	 * @param key the key of the lock
 	 * @return the milliseconds
 	 */

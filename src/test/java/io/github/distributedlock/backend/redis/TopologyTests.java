@@ -104,7 +104,7 @@ class TopologyTests {
 		assertThat(one.there().acquire(claim(claim.key(), "b")).acquired()).as("free again").isTrue();
 	}
 
-	// The replica may not have heard of it yet, or still have what is gone.
+	// The replica may not have heard of the lock yet, or still have a lock that is gone.
 	@ParameterizedTest
 	@MethodSource("cases")
 	void whoHoldsItIsAskedOfTheMaster(TopologyCase one) {

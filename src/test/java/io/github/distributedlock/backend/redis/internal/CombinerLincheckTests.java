@@ -16,15 +16,14 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
 /**
- * Whatever threads send at the same time, each gets the reply to its own command, no two
- * use a wire at once, and none waits for ever.
+ * Threads send at the same time: each gets the reply to its own command, no two use a
+ * wire at once, and none waits for ever.
  */
 @Exploration
 @Tag("optimized")
 class CombinerLincheckTests {
 
-	// What must not happen takes two threads, but each of them to be stopped at a certain
-	// place.
+	// A failure takes two threads, each of them stopped at a certain place.
 	@ParameterizedTest
 	@ValueSource(classes = { OneWire.class, TwoWires.class })
 	void eachThreadGetsItsReply(Class<?> wires) {

@@ -39,7 +39,7 @@ class CombinerTests {
 	/** Holds up the reply to "slow". */
 	private final CountDownLatch slow = new CountDownLatch(1);
 
-	/** Whether that reply is waited for. */
+	/** Open until a thread waits for that reply. */
 	private final CountDownLatch leading = new CountDownLatch(1);
 
 	private final AtomicLong now = new AtomicLong();

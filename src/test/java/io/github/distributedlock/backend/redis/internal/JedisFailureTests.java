@@ -115,7 +115,7 @@ class JedisFailureTests {
 						.socketTimeoutMillis((int) Patience.COMMAND.toMillis())
 						.build());
 			JedisLink link = new JedisLink(connection, connection::disconnect, Patience.COMMAND, () -> true);
-			// Larger than what is kept before it is sent.
+			// A command larger than what is kept before it is sent.
 			Command large = Command.of(Verb.SET, KEY, new byte[9_000]);
 			link.send(GET);
 			link.send(large);
