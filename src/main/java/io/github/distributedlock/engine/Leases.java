@@ -420,7 +420,7 @@ final class Leases {
 			long left = ownership.lease().left(Moment.now(this.time));
 			boolean isLate = ownership.plan().isPlanned() && !ownership.isKept() && left < ownership.wholeLease() / 6;
 			ownership.confirmed(sent, lease.toNanos());
-			ownership.plan().renewed(sent.nanos(), lease.toNanos());
+			ownership.plan().renewed(new Lease(sent, lease.toNanos()));
 			if (isLate) {
 				this.late.increment();
 				this.events.publishAsync(new LockEvent.RenewedLate(ownership.request(), ownership.key(),

@@ -531,9 +531,10 @@ final class Ownership {
 		private volatile long at;
 
 		/**
-		 * When the last command was sent that the store has answered with yes.
+		 * The lease that the store has confirmed last, which may end before the present
+		 * one, if that was made longer.
 		 */
-		private volatile long confirmedAt;
+		private volatile Lease confirmed = Ownership.this.lease;
 
 		/**
 		 * How often the store has renewed the lease.
@@ -541,16 +542,17 @@ final class Ownership {
 		private volatile int count;
 
 		Plan() {
-			plan(Ownership.this.lease.sent(), wholeLease());
+			plan(this.confirmed, wholeLease());
 		}
 
 		/**
-		 * Plans the renewal after one that was sent at the given time. The last renewal
+		 * Plans the renewal after a lease that the store has confirmed. The last renewal
 		 * ends the lease where the longest hold ends, to the millisecond, so that no
 		 * renewal follows.
 		 */
-		synchronized void plan(long sent, long nanos) {
-			this.confirmedAt = sent;
+		private void plan(Lease lease, long nanos) {
+			long sent = lease.sent();
+			this.confirmed = lease;
 			this.at = sent + nanos / 3;
 			this.retrying = false;
 			this.planned = Ownership.this.options.renewed()
@@ -561,9 +563,9 @@ final class Ownership {
 		/**
 		 * Counts a renewal by the store, and plans the next one.
 		 */
-		synchronized void renewed(long sent, long nanos) {
+		synchronized void renewed(Lease lease) {
 			this.count++;
-			plan(sent, nanos);
+			plan(lease, lease.nanos());
 		}
 
 		int count() {
@@ -611,15 +613,16 @@ final class Ownership {
 
 		/**
 		 * Returns whether to renew now: the planned time has come, the machine may have
-		 * been suspended, or the store may have forgotten the lease.
+		 * been suspended since the store confirmed a lease, or the store may have
+		 * forgotten the lease.
 		 * @param doubted the store may have forgotten what was sent before that time
 		 */
 		boolean isDue(Moment now, long doubted) {
 			boolean isTime = this.at - now.nanos() <= 0;
-			if (this.confirmedAt - doubted < 0) {
+			if (this.confirmed.sent() - doubted < 0) {
 				return !this.underWay && (!this.retrying || isTime);
 			}
-			return isPossible() && (isTime || (!this.retrying && Ownership.this.lease.isSuspect(now)));
+			return isPossible() && (isTime || (!this.retrying && this.confirmed.isSuspect(now)));
 		}
 
 		/**
@@ -629,7 +632,7 @@ final class Ownership {
 		 * acquired.
 		 */
 		boolean isNearlyDue(Moment now) {
-			long slack = this.retrying ? 0 : (this.at - this.confirmedAt) / 2;
+			long slack = this.retrying ? 0 : (this.at - this.confirmed.sent()) / 2;
 			return isPossible() && this.at - now.nanos() <= slack;
 		}
 

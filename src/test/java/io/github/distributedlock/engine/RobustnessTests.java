@@ -320,6 +320,24 @@ class RobustnessTests extends EngineFixture {
 		assertThat(renewals).hasValueBetween(1, 20);
 	}
 
+	/**
+	 * A renewal asks for less than the extension has brought.
+	 */
+	@Test
+	void clockThatIsSetForwardDoesNotMakeExtendedLeasesSpin() {
+		LockHandle handle = this.engine.acquire("k");
+		handle.extend(LEASE.multipliedBy(4));
+		this.time.suspend(Duration.ofSeconds(2));
+		AtomicInteger renewals = new AtomicInteger();
+		this.backend.onRenew((renewal) -> {
+			if (renewals.incrementAndGet() > 1000) {
+				this.time.pass(HOUR); // Else this would never end.
+			}
+		});
+		this.time.advance(Duration.ofSeconds(2));
+		assertThat(renewals).hasValueBetween(1, 20);
+	}
+
 	@Test
 	void errorInARenewalDoesNotEndRenewing() {
 		LockHandle handle = this.engine.acquire("k");

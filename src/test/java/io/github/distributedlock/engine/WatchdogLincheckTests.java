@@ -108,7 +108,7 @@ public class WatchdogLincheckTests {
 		Moment now = Moment.now(this.time);
 		for (Ownership ownership : due) {
 			ownership.confirmed(now, LEASE);
-			ownership.plan().plan(now.nanos(), LEASE);
+			ownership.plan().renewed(new Lease(now, LEASE));
 		}
 		this.renewing.set(false);
 	}
