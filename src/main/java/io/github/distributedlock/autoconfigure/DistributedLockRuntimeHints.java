@@ -10,15 +10,14 @@ import org.springframework.aot.hint.TypeReference;
 
 /**
  * Registers what a native image cannot find by itself: the scripts, the merging of
- * annotations that are found on other annotations, the proxy that overrides a client's
+ * annotations that are found on other annotations, the proxy that overrides Jedis'
  * configuration, and the field in which Lettuce's factory keeps its servers.
  */
 class DistributedLockRuntimeHints implements RuntimeHintsRegistrar {
 
 	private static final String CONNECTION = "org.springframework.data.redis.connection.";
 
-	private static final String[] CLIENT_CONFIGURATIONS = { CONNECTION + "jedis.JedisClientConfiguration",
-			CONNECTION + "lettuce.LettuceClientConfiguration" };
+	private static final String JEDIS_CONFIGURATION = CONNECTION + "jedis.JedisClientConfiguration";
 
 	@Override
 	public void registerHints(RuntimeHints hints, @Nullable ClassLoader classLoader) {
@@ -31,11 +30,9 @@ class DistributedLockRuntimeHints implements RuntimeHintsRegistrar {
 		hints.reflection()
 			.registerTypeIfPresent(classLoader, "org.springframework.http.HttpEntity",
 					MemberCategory.INVOKE_PUBLIC_METHODS);
-		for (String configuration : CLIENT_CONFIGURATIONS) {
-			hints.reflection().registerTypeIfPresent(classLoader, configuration, MemberCategory.INVOKE_PUBLIC_METHODS);
-			hints.proxies().registerJdkProxy(TypeReference.of(configuration));
-		}
+		hints.proxies().registerJdkProxy(TypeReference.of(JEDIS_CONFIGURATION));
 		hints.reflection()
+			.registerTypeIfPresent(classLoader, JEDIS_CONFIGURATION, MemberCategory.INVOKE_PUBLIC_METHODS)
 			.registerTypeIfPresent(classLoader, CONNECTION + "lettuce.LettuceConnectionFactory",
 					(hint) -> hint.withField("configuration"));
 	}

@@ -8,7 +8,6 @@ import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
-import org.junit.jupiter.params.provider.ValueSource;
 
 import org.springframework.aot.hint.RuntimeHints;
 import org.springframework.aot.hint.RuntimeHintsRegistrar;
@@ -17,7 +16,6 @@ import org.springframework.core.io.Resource;
 import org.springframework.core.io.support.PathMatchingResourcePatternResolver;
 import org.springframework.core.io.support.SpringFactoriesLoader;
 import org.springframework.data.redis.connection.jedis.JedisClientConfiguration;
-import org.springframework.data.redis.connection.lettuce.LettuceClientConfiguration;
 import org.springframework.data.redis.connection.lettuce.LettuceConnectionFactory;
 import org.springframework.util.ClassUtils;
 
@@ -67,10 +65,10 @@ class DistributedLockRuntimeHintsTests {
 			.accepts(this.hints);
 	}
 
-	@ParameterizedTest
+	@Test
 	@SuppressWarnings("removal")
-	@ValueSource(classes = { JedisClientConfiguration.class, LettuceClientConfiguration.class })
-	void letAClientsConfigurationBeOverridden(Class<?> configuration) throws NoSuchMethodException {
+	void letTheConfigurationOfJedisBeOverridden() throws NoSuchMethodException {
+		Class<?> configuration = JedisClientConfiguration.class;
 		assertThat(RuntimeHintsPredicates.proxies().forInterfaces(configuration)).accepts(this.hints);
 		assertThat(RuntimeHintsPredicates.reflection().onMethod(configuration.getMethod("isUseSsl")).invoke())
 			.accepts(this.hints);

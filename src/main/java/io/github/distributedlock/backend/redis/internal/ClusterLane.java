@@ -12,7 +12,6 @@ import java.util.Map;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.atomic.AtomicLong;
-import java.util.function.Consumer;
 import java.util.function.Function;
 
 import io.github.distributedlock.backend.redis.internal.Command.Verb;
@@ -66,8 +65,6 @@ final class ClusterLane implements Lane, Link {
 
 	private final Function<String, Lane> opener;
 
-	private final Consumer<String> left;
-
 	private final Duration timeout;
 
 	private final Opening<Topology> opening;
@@ -82,13 +79,10 @@ final class ClusterLane implements Lane, Link {
 	 * Creates a lane that is not open.
 	 * @param seeds the nodes that the application was told of
 	 * @param opener creates the lane to a node
-	 * @param left is told of a node that left the cluster, after the lane to that node
-	 * was closed
 	 */
-	ClusterLane(Collection<String> seeds, Function<String, Lane> opener, Consumer<String> left, Duration timeout) {
+	ClusterLane(Collection<String> seeds, Function<String, Lane> opener, Duration timeout) {
 		this.seeds = seeds;
 		this.opener = opener;
-		this.left = left;
 		this.timeout = timeout;
 		this.opening = new Opening<>(() -> refresh(null), timeout);
 		this.refreshedAt = new AtomicLong(System.nanoTime() - timeout.toNanos());
@@ -247,7 +241,6 @@ final class ClusterLane implements Lane, Link {
 		this.lanes.forEach((node, lane) -> {
 			if (!topology.nodes.contains(node) && this.lanes.remove(node, lane)) {
 				lane.close();
-				this.left.accept(node);
 			}
 		});
 		return topology;

@@ -108,8 +108,7 @@ final class JedisClient implements SignalConnector {
 	}
 
 	private ClusterLane lane(RedisClusterConfiguration cluster, int connections) {
-		return new ClusterLane(ClusterLane.seeds(cluster), (node) -> lane(node, connections), (left) -> {
-		}, this.timeout);
+		return new ClusterLane(ClusterLane.seeds(cluster), (node) -> lane(node, connections), this.timeout);
 	}
 
 	private PooledLane<JedisLink> lane(String node, int connections) {
@@ -155,12 +154,18 @@ final class JedisClient implements SignalConnector {
 	}
 
 	private SignalConnector sentinel(RedisStandaloneConfiguration sentinel) {
-		// Sentinels are asked in version 2 of the protocol, in which fields are a list,
-		// whatever version the application uses with its servers.
-		JedisClientConfig settings = settings((client) -> new JedisConnectionFactory(sentinel, client),
-				(builder) -> builder.protocol(null));
 		HostAndPort address = new HostAndPort(sentinel.getHostName(), sentinel.getPort());
-		return () -> new Connected(connect(address, settings, () -> true));
+		return () -> new Connected(connect(address, sentinelSettings(), () -> true));
+	}
+
+	// Sentinels are asked in version 2 of the protocol, in which fields are a list,
+	// whatever version the application uses with its servers.
+	private JedisClientConfig sentinelSettings() {
+		RedisSentinelConfiguration servers = Objects.requireNonNull(this.application.getSentinelConfiguration());
+		RedisStandaloneConfiguration one = new RedisStandaloneConfiguration();
+		one.setUsername(servers.getSentinelUsername());
+		one.setPassword(servers.getSentinelPassword());
+		return settings((client) -> new JedisConnectionFactory(one, client), (builder) -> builder.protocol(null));
 	}
 
 	// Only Spring Data can turn its settings into settings of Jedis, and Spring Data

@@ -1,25 +1,29 @@
 package io.github.distributedlock.backend.redis.internal;
 
 import java.time.Duration;
-import java.util.HashMap;
-import java.util.List;
-import java.util.Map;
 import java.util.Objects;
-import java.util.Optional;
+import java.util.concurrent.ExecutionException;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.TimeoutException;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.locks.LockSupport;
+import java.util.function.BooleanSupplier;
 import java.util.function.Function;
 import java.util.function.Supplier;
-import java.util.function.UnaryOperator;
 import java.util.stream.Stream;
 
 import io.github.distributedlock.backend.redis.internal.Command.Verb;
+import io.github.distributedlock.internal.Uninterrupted;
 import io.lettuce.core.ClientOptions;
+import io.lettuce.core.ConnectionFuture;
 import io.lettuce.core.RedisChannelHandler;
 import io.lettuce.core.RedisClient;
+import io.lettuce.core.RedisConnectionException;
 import io.lettuce.core.RedisConnectionStateListener;
+import io.lettuce.core.RedisCredentials;
 import io.lettuce.core.RedisCredentialsProvider;
+import io.lettuce.core.RedisCredentialsProvider.ImmediateRedisCredentialsProvider;
+import io.lettuce.core.RedisURI;
 import io.lettuce.core.SocketOptions;
 import io.lettuce.core.TimeoutOptions;
 import io.lettuce.core.api.StatefulConnection;
@@ -36,18 +40,18 @@ import org.springframework.data.redis.connection.RedisConfiguration;
 import org.springframework.data.redis.connection.RedisNode;
 import org.springframework.data.redis.connection.RedisPassword;
 import org.springframework.data.redis.connection.RedisSentinelConfiguration;
+import org.springframework.data.redis.connection.RedisSocketConfiguration;
 import org.springframework.data.redis.connection.RedisStandaloneConfiguration;
 import org.springframework.data.redis.connection.RedisStaticMasterReplicaConfiguration;
 import org.springframework.data.redis.connection.lettuce.LettuceClientConfiguration;
 import org.springframework.data.redis.connection.lettuce.LettuceConnectionFactory;
 import org.springframework.data.redis.connection.lettuce.RedisCredentialsProviderFactory;
+import org.springframework.util.StringUtils;
+import org.springframework.util.function.SingletonSupplier;
 
 /**
  * Derives connections from the application's Lettuce factory. The connections share the
  * client resources, and so the threads, that the application gave to the factory, if any.
- * <p>
- * Spring Data turns the settings into a client of Lettuce. Each server that is, or was,
- * the master has a client. The connections are Lettuce's own.
  */
 final class LettuceClient implements SignalConnector {
 
@@ -74,16 +78,12 @@ final class LettuceClient implements SignalConnector {
 
 	private final BoundedOpener opener;
 
-	/** The factories, each with a client, by server. */
-	private final Map<RedisConfiguration, LettuceConnectionFactory> clients = new HashMap<>();
+	private final Supplier<RedisCredentialsProvider> credentials;
 
-	/**
-	 * How many lanes lead to each node of the cluster. The client of a node ends with the
-	 * last lane.
-	 */
-	private final Map<String, Integer> lanes = new HashMap<>();
+	/** The client of all servers, {@code null} until the first connection. */
+	private @Nullable RedisClient client;
 
-	/** The threads of all clients, if the application has given none. */
+	/** The threads of the client, if the application has given none. */
 	private @Nullable ClientResources resources;
 
 	private boolean closed;
@@ -92,8 +92,14 @@ final class LettuceClient implements SignalConnector {
 		this.application = application;
 		this.server = serverOf(application);
 		this.timeout = timeout;
+		// The application's factory of credentials is asked for the server that the
+		// application has configured, and not for a node or for the present master.
+		this.credentials = SingletonSupplier
+			.of(() -> provider((factory) -> factory.createCredentialsProvider(this.server),
+					() -> credentials(RedisConfiguration.getUsernameOrElse(this.server, () -> null),
+							RedisConfiguration.getPasswordOrElse(this.server, RedisPassword::none))));
 		this.sentinels = (this.server instanceof RedisSentinelConfiguration servers)
-				? new SentinelMaster(servers, this::sentinel, timeout) : null;
+				? new SentinelMaster(servers, sentinels(servers), timeout) : null;
 		this.opener = new BoundedOpener(BoundedOpener.time(timeout));
 	}
 
@@ -129,127 +135,139 @@ final class LettuceClient implements SignalConnector {
 	}
 
 	private ClusterLane lane(RedisClusterConfiguration cluster) {
-		return new ClusterLane(ClusterLane.seeds(cluster), this::lane, this::left, this.timeout);
+		return new ClusterLane(ClusterLane.seeds(cluster), this::lane, this.timeout);
 	}
 
 	private LettuceLane lane(String node) {
-		synchronized (this) {
-			this.lanes.merge(node, 1, Integer::sum);
-		}
 		BoundedOpener opener = new BoundedOpener(BoundedOpener.time(this.timeout));
-		return new LettuceLane(() -> new LettuceLink(
-				connected(opener, server(node), settings(), (client) -> client.connect(ByteArrayCodec.INSTANCE)),
-				this.timeout, () -> true), this.timeout);
-	}
-
-	// A subscription to the node ends with the client, and begins anew at another node.
-	private void left(String node) {
-		LettuceConnectionFactory unused;
-		synchronized (this) {
-			boolean last = this.lanes.merge(node, -1, (lanes, one) -> (lanes + one > 0) ? lanes + one : null) == null;
-			unused = last ? this.clients.remove(server(node)) : null;
-		}
-		if (unused != null) {
-			BoundedOpener.end(unused::destroy);
-		}
+		return new LettuceLane(() -> link(opened(opener, uri(node), LettuceClient::commands), () -> true),
+				this.timeout);
 	}
 
 	private SignalConnector signals(ClusterLane cluster) {
-		return () -> cluster.atAnyMaster((node) -> new Connected(
-				connected(server(node), settings(), (client) -> client.connectPubSub(ByteArrayCodec.INSTANCE)), cluster,
-				new AtomicBoolean()));
-	}
-
-	private RedisConfiguration server(String node) {
-		return server(SentinelMaster.standalone(RedisNode.fromString(node)));
+		return () -> cluster.atAnyMaster(
+				(node) -> new Connected(opened(uri(node), LettuceClient::subscriptions), cluster, new AtomicBoolean()));
 	}
 
 	private LettuceLink connect() {
 		RedisNode master = namedMaster();
-		return new LettuceLink(
-				connected(serverNow(master), settings(), (client) -> client.connect(ByteArrayCodec.INSTANCE)),
-				this.timeout, () -> master == namedMaster());
+		return link(opened(uriNow(master), LettuceClient::commands), () -> master == namedMaster());
+	}
+
+	private LettuceLink link(StatefulRedisConnection<byte[], byte[]> connection, BooleanSupplier leadsToMaster) {
+		return new LettuceLink(connection, this.timeout, leadsToMaster);
 	}
 
 	private @Nullable RedisNode namedMaster() {
 		return (this.sentinels != null) ? this.sentinels.get() : null;
 	}
 
-	private RedisConfiguration serverNow(@Nullable RedisNode master) {
-		return (master != null) ? server(SentinelMaster.standalone(master)) : this.server;
+	private RedisURI uriNow(@Nullable RedisNode master) {
+		if (this.server instanceof RedisSocketConfiguration socket) {
+			return uri(RedisURI.Builder.socket(socket.getSocket()));
+		}
+		RedisStandaloneConfiguration one = (master != null) ? SentinelMaster.standalone(master)
+				: (RedisStandaloneConfiguration) this.server;
+		return uri(named(one.getHostName(), one.getPort()));
 	}
 
-	// Takes all settings but the address from the application.
-	private RedisStandaloneConfiguration server(RedisStandaloneConfiguration server) {
-		server.setDatabase(RedisConfiguration.getDatabaseOrElse(this.server, () -> 0));
-		server.setUsername(RedisConfiguration.getUsernameOrElse(this.server, () -> null));
-		server.setPassword(RedisConfiguration.getPasswordOrElse(this.server, RedisPassword::none));
+	private RedisURI uri(String node) {
+		int colon = node.lastIndexOf(':'); // An address of IPv6 has more colons.
+		return uri(named(node.substring(0, colon), Integer.parseInt(node.substring(colon + 1))));
+	}
+
+	private RedisURI uri(RedisURI.Builder server) {
+		return server.withAuthentication(this.credentials.get())
+			.withDatabase(RedisConfiguration.getDatabaseOrElse(this.server, () -> 0))
+			.withTimeout(BoundedOpener.time(this.timeout))
+			.build();
+	}
+
+	private RedisURI.Builder named(String host, int port) {
+		LettuceClientConfiguration settings = this.application.getClientConfiguration();
+		RedisURI.Builder server = RedisURI.Builder.redis(host, port)
+			.withSsl(settings.isUseSsl())
+			.withVerifyPeer(settings.getVerifyMode())
+			.withStartTls(settings.isStartTls());
+		settings.getClientName().ifPresent(server::withClientName);
 		return server;
 	}
 
 	@Override
 	public SignalConnection open() {
-		return open(serverNow(namedMaster()), settings(), (client) -> client.connectPubSub(ByteArrayCodec.INSTANCE));
+		return connected(opened(uriNow(namedMaster()), LettuceClient::subscriptions));
 	}
 
 	// The connection is of the same kind as the connections of the lanes: Lettuce needs
 	// 70 ms to load the other kind.
 	@Override
 	public SignalConnection openForCommands() {
-		return openForCommands(serverNow(namedMaster()), settings());
+		return connected(opened(uriNow(namedMaster()), LettuceClient::commands));
 	}
 
-	private Connected openForCommands(RedisConfiguration server, LettuceClientConfiguration settings) {
-		return open(server, settings, (client) -> client.connect(ByteArrayCodec.INSTANCE));
+	private Connected connected(StatefulRedisConnection<byte[], byte[]> connection) {
+		return new Connected(connection, link(connection, () -> true), new AtomicBoolean());
 	}
 
-	private Connected open(RedisConfiguration server, LettuceClientConfiguration settings,
-			Function<RedisClient, StatefulRedisConnection<byte[], byte[]>> kind) {
-		StatefulRedisConnection<byte[], byte[]> connection = connected(server, settings, kind);
-		return new Connected(connection, new LettuceLink(connection, this.timeout, () -> true), new AtomicBoolean());
+	private Function<RedisStandaloneConfiguration, SignalConnector> sentinels(RedisSentinelConfiguration servers) {
+		Supplier<RedisCredentialsProvider> credentials = SingletonSupplier
+			.of(() -> provider((factory) -> factory.createSentinelCredentialsProvider(servers),
+					() -> credentials(servers.getSentinelUsername(), servers.getSentinelPassword())));
+		return (sentinel) -> () -> connected(
+				opened(named(sentinel.getHostName(), sentinel.getPort()).withAuthentication(credentials.get())
+					.withTimeout(BoundedOpener.time(this.timeout))
+					.build(), LettuceClient::commands));
 	}
 
-	private SignalConnector sentinel(RedisStandaloneConfiguration sentinel) {
-		LettuceClientConfiguration settings = settings((application) -> application
-			.createSentinelCredentialsProvider((RedisSentinelConfiguration) this.server));
-		return () -> openForCommands(sentinel, settings);
+	/**
+	 * Returns the provider of the application's factory, if there is such a factory.
+	 * @param configured gives each connection the credentials that the application's
+	 * configuration has by then
+	 */
+	private RedisCredentialsProvider provider(
+			Function<RedisCredentialsProviderFactory, @Nullable RedisCredentialsProvider> given,
+			ImmediateRedisCredentialsProvider configured) {
+		return this.application.getClientConfiguration()
+			.getRedisCredentialsProviderFactory()
+			.map(given)
+			.orElse(configured);
 	}
 
-	private static RedisCredentialsProviderFactory credentials(
-			Function<RedisCredentialsProviderFactory, @Nullable RedisCredentialsProvider> credentials,
-			RedisCredentialsProviderFactory application) {
-		return new RedisCredentialsProviderFactory() {
-
-			@Override
-			public @Nullable RedisCredentialsProvider createCredentialsProvider(RedisConfiguration node) {
-				return credentials.apply(application);
-			}
-
-		};
+	// A user without a password logs in with an empty password.
+	private static RedisCredentials credentials(@Nullable String user, RedisPassword password) {
+		boolean named = StringUtils.hasText(user);
+		return RedisCredentials.just(named ? user : null, password.toOptional().orElse(named ? new char[0] : null));
 	}
 
-	private synchronized RedisClient client(RedisConfiguration server, LettuceClientConfiguration settings) {
+	private synchronized RedisClient client() {
 		Lane.requireOpen(this.closed);
-		return (RedisClient) this.clients.computeIfAbsent(server, (first) -> {
-			LettuceConnectionFactory factory = new LettuceConnectionFactory(first, settings);
-			factory.afterPropertiesSet();
-			factory.start();
-			return factory;
-		}).getRequiredNativeClient();
+		RedisClient client = this.client;
+		if (client == null) {
+			LettuceClientConfiguration settings = this.application.getClientConfiguration();
+			client = RedisClient.create(settings.getClientResources().orElseGet(this::resources));
+			client.setOptions(options(settings.getClientOptions().orElseGet(ClientOptions::create)));
+			this.client = client;
+		}
+		return client;
 	}
 
-	private <C extends StatefulRedisConnection<byte[], byte[]>> C connected(RedisConfiguration server,
-			LettuceClientConfiguration settings, Function<RedisClient, C> kind) {
-		return connected(this.opener, server, settings, kind);
+	private ClientResources resources() {
+		ClientResources resources = ClientResources.create();
+		this.resources = resources;
+		return resources;
+	}
+
+	private <C extends StatefulRedisConnection<byte[], byte[]>> C opened(RedisURI uri, Kind<C> kind) {
+		return opened(this.opener, uri, kind);
 	}
 
 	// A connection counts as open once the server has answered a PING. Any answer will
 	// do, even a refusal of PING.
-	private <C extends StatefulRedisConnection<byte[], byte[]>> C connected(BoundedOpener opener,
-			RedisConfiguration server, LettuceClientConfiguration settings, Function<RedisClient, C> kind) {
-		RedisClient client = client(server, settings);
+	private <C extends StatefulRedisConnection<byte[], byte[]>> C opened(BoundedOpener opener, RedisURI uri,
+			Kind<C> kind) {
+		RedisClient client = client();
 		return untilReady(() -> opener.open(() -> {
-			C connection = kind.apply(client);
+			C connection = await(kind.of(client, uri));
 			try {
 				new LettuceLink(connection, BoundedOpener.time(this.timeout), () -> true)
 					.exchange(Command.at(new byte[0], Verb.PING));
@@ -260,6 +278,21 @@ final class LettuceClient implements SignalConnector {
 				throw ex;
 			}
 		}, StatefulConnection::closeAsync));
+	}
+
+	// The wait is bounded, since Lettuce may never tell what has become of a connection
+	// once its client, or the threads of the client, have ended.
+	private <C extends StatefulRedisConnection<byte[], byte[]>> C await(ConnectionFuture<C> opening) {
+		try {
+			return Uninterrupted.get(opening, BoundedOpener.time(this.timeout).toNanos());
+		}
+		catch (TimeoutException ex) {
+			opening.thenAccept(StatefulConnection::closeAsync);
+			throw new UnsentException("the client has not opened a connection in time", ex);
+		}
+		catch (ExecutionException ex) {
+			throw RedisConnectionException.create(ex.getCause());
+		}
 	}
 
 	static <T> T untilReady(Supplier<T> opener) {
@@ -282,38 +315,12 @@ final class LettuceClient implements SignalConnector {
 			.anyMatch((word) -> RedisRefusal.saysIn(failure, word));
 	}
 
-	// The application's factory of credentials is asked for the server that the
-	// application has configured, and not for a node or for the present master.
-	private LettuceClientConfiguration settings() {
-		return settings((application) -> application.createCredentialsProvider(this.server));
-	}
-
-	private LettuceClientConfiguration settings(
-			Function<RedisCredentialsProviderFactory, @Nullable RedisCredentialsProvider> credentials) {
-		UnaryOperator<Object> provider = (application) -> ((Optional<?>) application)
-			.map((given) -> credentials(credentials, (RedisCredentialsProviderFactory) given));
-		UnaryOperator<Object> options = (application) -> Optional
-			.of(((Optional<?>) application).map((given) -> options((ClientOptions) given))
-				.orElseGet(() -> options(ClientOptions.create())));
-		UnaryOperator<Object> resources = (application) -> Optional
-			.of(((Optional<?>) application).map(ClientResources.class::cast).orElseGet(this::resources));
-		return OwnConnections.override(LettuceClientConfiguration.class, this.application.getClientConfiguration(),
-				Map.of("getCommandTimeout", (ignored) -> BoundedOpener.time(this.timeout), "getClientOptions", options,
-						"getClientResources", resources, "getRedisCredentialsProviderFactory", provider, "getReadFrom",
-						(ignored) -> Optional.empty(), "getShutdownQuietPeriod", (ignored) -> Duration.ZERO));
-	}
-
-	private synchronized ClientResources resources() {
-		ClientResources resources = (this.resources != null) ? this.resources : ClientResources.create();
-		this.resources = resources;
-		return resources;
-	}
-
 	// A connection that reconnects sends pending commands again, and a SET NX that had
 	// succeeded would answer that the lock is busy. Lettuce also waits for up to 30 s
 	// before a reconnect. So these connections do not reconnect; lanes open new
 	// connections. Each thread watches the time of its own command, while Lettuce would
-	// set a timer for each command.
+	// set a timer for each command. Each thread waits for its own commands, so the number
+	// of commands needs no bound.
 	private ClientOptions options(ClientOptions application) {
 		SocketOptions socket = application.getSocketOptions()
 			.mutate()
@@ -321,6 +328,7 @@ final class LettuceClient implements SignalConnector {
 			.build();
 		return application.mutate()
 			.autoReconnect(false)
+			.requestQueueSize(Integer.MAX_VALUE)
 			.timeoutOptions(TimeoutOptions.create())
 			.socketOptions(socket)
 			.build();
@@ -329,14 +337,38 @@ final class LettuceClient implements SignalConnector {
 	// Lettuce waits without bound for the event loops when a client ends.
 	private synchronized void close() {
 		this.closed = true;
-		List<LettuceConnectionFactory> clients = List.copyOf(this.clients.values());
+		RedisClient client = this.client;
 		ClientResources own = this.resources;
+		if (client == null) {
+			return;
+		}
 		BoundedOpener.end(() -> {
-			clients.forEach(LettuceConnectionFactory::destroy);
-			if (own != null) {
-				own.shutdown(0, 2, TimeUnit.SECONDS).syncUninterruptibly();
+			try {
+				client.shutdown(Duration.ZERO, this.application.getClientConfiguration().getShutdownTimeout());
+			}
+			finally {
+				if (own != null) {
+					own.shutdown(0, 2, TimeUnit.SECONDS).syncUninterruptibly();
+				}
 			}
 		});
+	}
+
+	private static ConnectionFuture<StatefulRedisConnection<byte[], byte[]>> commands(RedisClient client,
+			RedisURI uri) {
+		return client.connectAsync(ByteArrayCodec.INSTANCE, uri);
+	}
+
+	private static ConnectionFuture<StatefulRedisPubSubConnection<byte[], byte[]>> subscriptions(RedisClient client,
+			RedisURI uri) {
+		return client.connectPubSubAsync(ByteArrayCodec.INSTANCE, uri);
+	}
+
+	/** Begins to open a connection. */
+	private interface Kind<C> {
+
+		ConnectionFuture<C> of(RedisClient client, RedisURI uri);
+
 	}
 
 	/**

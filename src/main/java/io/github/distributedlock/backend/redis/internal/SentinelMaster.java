@@ -79,7 +79,8 @@ final class SentinelMaster {
 	/**
 	 * Creates an object that does not know the master yet. Does no I/O.
 	 * @param servers the Sentinels
-	 * @param connectors returns an object that opens connections to a Sentinel
+	 * @param connectors returns an object that opens connections to a Sentinel, each with
+	 * the credentials that the Sentinels have by then
 	 * @param timeout how long each Sentinel may take to answer
 	 */
 	SentinelMaster(RedisSentinelConfiguration servers,
@@ -94,8 +95,6 @@ final class SentinelMaster {
 		this.name = String.valueOf(Objects.requireNonNull(servers.getMaster(), "no name of a master").getName());
 		this.sentinels = servers.getSentinels().stream().map((node) -> {
 			RedisStandaloneConfiguration server = standalone(node);
-			server.setUsername(servers.getSentinelUsername());
-			server.setPassword(servers.getSentinelPassword());
 			return new Sentinel(server.getHostName() + ":" + server.getPort(), connectors.apply(server), timeout);
 		}).toList();
 		this.timeout = timeout;

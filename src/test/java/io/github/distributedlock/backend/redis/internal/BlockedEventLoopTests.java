@@ -8,6 +8,7 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.CountDownLatch;
+import java.util.stream.Collectors;
 
 import io.github.distributedlock.backend.redis.internal.Command.Verb;
 import io.github.distributedlock.backend.redis.internal.SignalConnector.SignalConnection;
@@ -51,6 +52,8 @@ class BlockedEventLoopTests {
 	private final Set<EventLoop> blocked = ConcurrentHashMap.newKeySet();
 
 	private final CountDownLatch end = new CountDownLatch(1);
+
+	private final Set<Thread> before = openingThreads();
 
 	private final ClientResources resources = DefaultClientResources.builder()
 		.ioThreadPoolSize(2)
@@ -103,9 +106,19 @@ class BlockedEventLoopTests {
 		}
 		ends("a new connection",
 				() -> assertThat(catchThrowable(this.connections.signals()::open)).isInstanceOf(UnsentException.class));
+		await("the end of the threads that opened connections").atMost(Patience.INTERNAL)
+			.until(() -> this.before.containsAll(openingThreads()));
 		ends("the end of a subscription", subscription::close);
 		ends("the end", this.connections::close);
 		assertThat(this.end.getCount()).as("still blocked").isEqualTo(1);
+	}
+
+	private static Set<Thread> openingThreads() {
+		return Thread.getAllStackTraces()
+			.keySet()
+			.stream()
+			.filter((thread) -> thread.getName().equals("distributed-lock-connect"))
+			.collect(Collectors.toSet());
 	}
 
 	private void ends(String what, Runnable action) {

@@ -30,13 +30,12 @@ class ClusterLaneTests {
 	/** The reply of each node to a command. */
 	private final Map<String, Function<Command, Object>> nodes = new ConcurrentHashMap<>();
 
-	private final List<String> left = new CopyOnWriteArrayList<>();
+	private final List<String> closed = new CopyOnWriteArrayList<>();
 
 	private List<Object> owner = List.of("here".getBytes(StandardCharsets.UTF_8), 1L,
 			"id".getBytes(StandardCharsets.UTF_8));
 
-	private final ClusterLane lane = new ClusterLane(List.of("here:1"), Node::new, this.left::add,
-			Duration.ofSeconds(20));
+	private final ClusterLane lane = new ClusterLane(List.of("here:1"), Node::new, Duration.ofSeconds(20));
 
 	@AfterEach
 	void close() {
@@ -72,7 +71,7 @@ class ClusterLaneTests {
 				List.of("ip".getBytes(StandardCharsets.UTF_8), "10.0.0.1".getBytes(StandardCharsets.UTF_8)));
 		this.nodes.put("10.0.0.1:1", (command) -> 1L);
 		assertThat(send(Command.of(Verb.GET, KEY))).isEqualTo(1L);
-		assertThat(this.left).containsExactly("here:1");
+		assertThat(this.closed).containsExactly("here:1");
 	}
 
 	@Test
@@ -81,7 +80,7 @@ class ClusterLaneTests {
 				List.of());
 		this.nodes.put("here:1", (command) -> 1L);
 		assertThat(send(Command.of(Verb.GET, KEY))).isEqualTo(1L);
-		assertThat(this.left).isEmpty();
+		assertThat(this.closed).isEmpty();
 	}
 
 	@Test
@@ -119,7 +118,7 @@ class ClusterLaneTests {
 
 		@Override
 		public void close() {
-			// Nothing is open.
+			ClusterLaneTests.this.closed.add(this.name);
 		}
 
 	}

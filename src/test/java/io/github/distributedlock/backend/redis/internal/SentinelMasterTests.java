@@ -19,6 +19,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 import redis.clients.jedis.Jedis;
+import redis.clients.jedis.Protocol;
 import redis.clients.jedis.RedisProtocol;
 import redis.clients.jedis.args.ClientType;
 import redis.clients.jedis.params.ClientKillParams;
@@ -135,6 +136,25 @@ class SentinelMasterTests {
 						.build());
 			try (RedisLockBackend backend = new RedisLockBackend(factory, Variant.settings())) {
 				await("a lock").atMost(PATIENCE).ignoreExceptions().until(() -> locksAt(all.master(), backend));
+			}
+		}
+	}
+
+	@ParameterizedTest
+	@EnumSource
+	void theirPasswordMayBeChanged(Client client) {
+		try (RedisSentinels all = RedisSentinels.start(Variant.SERVER, Access.OPEN, Access.of("shop", "old"), 0);
+				Jedis sentinel = all.sentinels().get(0).admin()) {
+			RedisSentinelConfiguration configuration = new RedisSentinelConfiguration().master(RedisSentinels.MASTER)
+				.sentinel("127.0.0.1", all.sentinels().get(0).port());
+			configuration.setSentinelUsername("shop");
+			configuration.setSentinelPassword("old");
+			try (RedisLockBackend backend = client.backend(configuration, Variant.settings())) {
+				await("a lock").atMost(PATIENCE).ignoreExceptions().until(() -> locksAt(all.master(), backend));
+				sentinel.aclSetUser("shop", "resetpass", ">new");
+				configuration.setSentinelPassword("new");
+				sentinel.sendCommand(Protocol.Command.CLIENT, "KILL", "USER", "shop");
+				await("another connection").atMost(PATIENCE).until(() -> sentinel.clientList().contains("user=shop"));
 			}
 		}
 	}
