@@ -40,8 +40,9 @@ import org.springframework.core.annotation.AliasFor;
  * <ul>
  * <li>The method is private, static or final.</li>
  * <li>Spring calls the method on the bean itself: {@code @PostConstruct},
- * {@code afterPropertiesSet}, an init or destroy method. An annotation on the class is
- * not refused for such a method.</li>
+ * {@code afterPropertiesSet}, an init or destroy method, {@code stop()} of a
+ * {@code SmartLifecycle}. An annotation on the class is not refused for such a
+ * method.</li>
  * <li>Spring puts no proxy around the bean, or the annotation of a class covers no
  * method.</li>
  * <li>An expression, a duration or the fallback is wrong.</li>

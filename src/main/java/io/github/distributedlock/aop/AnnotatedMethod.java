@@ -17,6 +17,8 @@ import io.github.distributedlock.annotation.DistributedLock;
 import org.jspecify.annotations.Nullable;
 
 import org.springframework.aop.framework.Advised;
+import org.springframework.beans.factory.FactoryBean;
+import org.springframework.beans.factory.SmartFactoryBean;
 import org.springframework.core.BridgeMethodResolver;
 import org.springframework.core.DecoratingProxy;
 import org.springframework.core.GenericTypeResolver;
@@ -133,7 +135,15 @@ record AnnotatedMethod(Method method, Class<?> beanClass, AnnotatedElement decla
 		boolean visible = Modifier.isPublic(modifiers) || (!Modifier.isFinal(modifiers)
 				&& (Modifier.isProtected(modifiers) || isInPackageOf(method, beanClass)));
 		return visible && (modifiers & (Modifier.STATIC | Modifier.PRIVATE)) == 0
-				&& !ReflectionUtils.isObjectMethod(method) && ClassUtils.isUserLevelMethod(method);
+				&& !ReflectionUtils.isObjectMethod(method) && ClassUtils.isUserLevelMethod(method)
+				&& !isOfFactory(method, beanClass);
+	}
+
+	/**
+	 * Returns whether Spring asks a method about the product of a factory, or for it.
+	 */
+	static boolean isOfFactory(Method method, Class<?> beanClass) {
+		return FactoryBean.class.isAssignableFrom(beanClass) && ClassUtils.hasMethod(SmartFactoryBean.class, method);
 	}
 
 	static boolean isInPackageOf(Method method, Class<?> beanClass) {

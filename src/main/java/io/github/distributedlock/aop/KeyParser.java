@@ -282,6 +282,10 @@ final class KeyParser extends SpelExpressionParser {
 	private void checkItself(SpelNode node, boolean onRoot) {
 		if (node instanceof VariableReference) {
 			String name = node.toStringAST().substring(1);
+			if (name.equals("root") && this.parameters.containsKey(name)) {
+				throw refuse("names the parameter root by #root, which SpEL has for something else",
+						"write #p" + this.parameters.get(name));
+			}
 			if (!name.equals("this") && !name.equals("root") && !this.parameters.containsKey(name)) {
 				throw refuse("names the unknown parameter #" + name, remedyOfNames());
 			}

@@ -15,6 +15,7 @@ import org.slf4j.LoggerFactory;
 import org.springframework.beans.factory.Aware;
 import org.springframework.beans.factory.DisposableBean;
 import org.springframework.beans.factory.InitializingBean;
+import org.springframework.context.SmartLifecycle;
 import org.springframework.core.KotlinDetector;
 import org.springframework.core.annotation.MergedAnnotations;
 import org.springframework.core.annotation.MergedAnnotations.SearchStrategy;
@@ -73,9 +74,11 @@ final class MethodRules {
 
 	private static void checkReachable(AnnotatedMethod annotated, boolean subclasses) {
 		Method method = annotated.method();
-		if (MergedAnnotations.from(method).isPresent(BEAN)) {
+		boolean ofFactory = AnnotatedMethod.isOfFactory(method, annotated.beanClass());
+		if (ofFactory || MergedAnnotations.from(method).isPresent(BEAN)) {
 			throw annotated.refuse(
-					"the method makes a bean (@Bean), so that the lock would be held while the bean is made, and not"
+					"the method makes a bean (" + (ofFactory ? "FactoryBean" : "@Bean")
+							+ "), so that the lock would be held while the bean is made, and not"
 							+ " while the methods of the bean run",
 					"annotate the methods of the bean's class, or its class; to make the bean under a lock, lock in code");
 		}
@@ -153,6 +156,11 @@ final class MethodRules {
 					&& ClassUtils.hasMethod(type, method)) {
 				refuseLifecycleMethod(annotated, ClassUtils.getShortName(type));
 			}
+		}
+		if (SmartLifecycle.class.isAssignableFrom(annotated.beanClass()) && method.getName().equals("stop")
+				&& method.getParameterCount() == 0) {
+			// The default method that Spring calls with a callback calls this one.
+			refuseLifecycleMethod(annotated, "SmartLifecycle");
 		}
 	}
 

@@ -54,7 +54,7 @@ class KeyDefinitionTests {
 					nothing   | job:#{#root.methodname}               | reads methodname of | it has method, methodName, target, targetClass, args
 					nothing   | #root                                 | has the value #root, which is a | whose text need not be the same in every JVM
 					nothing   | #root.method                          | has the value #root.method, which is a java.lang.reflect.Method, whose text | (
-					tree      | tree:#{#root.value}                   | reads value of | it has method, methodName, target, targetClass, args
+					tree      | tree:#{#root.value}                   | names the parameter root by #root, which SpEL has for something else | (write #p0)
 					nothing   | tenant()                              | key = "tenant()" | write #root.target.tenant()
 					texts     | #skus.![#this.concat(#suffix)]        | (List): key = "#skus.![#this.concat(#suffix)]" names the unknown parameter #suffix | write one of #skus, #p0
 					text      | #p1                                   | names the unknown parameter #p1 | #p0

@@ -15,9 +15,11 @@ import org.junit.jupiter.params.provider.ValueSource;
 
 import org.springframework.beans.factory.BeanNameAware;
 import org.springframework.beans.factory.DisposableBean;
+import org.springframework.beans.factory.FactoryBean;
 import org.springframework.beans.factory.InitializingBean;
 import org.springframework.beans.factory.annotation.Autowired;
 import org.springframework.beans.factory.annotation.Value;
+import org.springframework.context.SmartLifecycle;
 import org.springframework.core.env.Environment;
 
 import static org.assertj.core.api.Assertions.assertThat;
@@ -91,6 +93,65 @@ class LifecycleMethodTests {
 			assertThat(context.get(OnClass.class).name()).isEqualTo("lifecycleMethodTests.OnClass");
 			assertThat(context.lock().events).containsExactly("acquire", "release");
 		}
+	}
+
+	/** Spring asks a factory for types also while a lock bean is looked for. */
+	@Test
+	void annotationOnTheClassDoesNotMeanMethodsOfAFactory() {
+		try (AdvisorContext context = AdvisorContext.of(Presses.class)) {
+			assertThat(context.get(Press.class).name()).isEqualTo("made");
+			assertThat(context.lock().events).isEmpty();
+			context.get(Presses.class).clean();
+			assertThat(context.lock().events).containsExactly("acquire", "release");
+		}
+	}
+
+	/**
+	 * Spring calls the method with a callback, which calls this one without the proxy.
+	 */
+	@Test
+	void stopOfALifecycleBean() {
+		AdvisorContext.refusal(Engine.class).hasMessageEndingWith("$Engine.stop()" + message("SmartLifecycle"));
+	}
+
+	record Press(String name) {
+	}
+
+	@DistributedLock
+	static class Presses implements FactoryBean<Press> {
+
+		@Override
+		public Press getObject() {
+			return new Press("made");
+		}
+
+		@Override
+		public Class<?> getObjectType() {
+			return Press.class;
+		}
+
+		public void clean() {
+		}
+
+	}
+
+	static class Engine implements SmartLifecycle {
+
+		@Override
+		@DistributedLock
+		public void start() {
+		}
+
+		@Override
+		@DistributedLock
+		public void stop() {
+		}
+
+		@Override
+		public boolean isRunning() {
+			return false;
+		}
+
 	}
 
 	static class Called implements InitializingBean, DisposableBean, BeanNameAware {

@@ -15,6 +15,7 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
+import org.springframework.beans.factory.FactoryBean;
 import org.springframework.beans.factory.annotation.Autowired;
 import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Configuration;
@@ -136,6 +137,27 @@ class RefusedMethodTests {
 				.hasMessageContaining(".text(): the method makes a bean (@Bean), so that the lock would be held while"
 						+ " the bean is made, and not while the methods of the bean run (annotate the methods of");
 		}
+	}
+
+	@Test
+	void methodOfAFactoryThatMakesABean() {
+		AdvisorContext.refusal(MakesABean.class)
+			.hasMessageContaining("MakesABean.getObject(): the method makes a bean (FactoryBean), so that the lock");
+	}
+
+	static class MakesABean implements FactoryBean<String> {
+
+		@Override
+		@DistributedLock
+		public String getObject() {
+			return "";
+		}
+
+		@Override
+		public Class<?> getObjectType() {
+			return String.class;
+		}
+
 	}
 
 	@Test
