@@ -313,7 +313,7 @@ final class LocalKey {
 			}
 		}
 		if (ended != null) {
-			ended.end();
+			Failures.orUndo(ended::end, entry::leave); // Or nobody would leave the entry.
 		}
 		return entry;
 	}

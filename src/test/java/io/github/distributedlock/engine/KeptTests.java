@@ -17,6 +17,7 @@ import java.util.function.UnaryOperator;
 import java.util.stream.IntStream;
 import java.util.stream.Stream;
 
+import io.github.distributedlock.LockBackendException;
 import io.github.distributedlock.LockEvent;
 import io.github.distributedlock.LockHandle;
 import io.github.distributedlock.LockMode;
@@ -297,6 +298,19 @@ class KeptTests extends EngineFixture {
 		this.time.lackAThread("worker");
 		assertThat(this.engine.tryAcquire(request("k").fenced(true))).as("not released yet").isEmpty();
 		act();
+		this.engine.tryAcquire(request("k").fenced(true)).orElseThrow().close();
+		assertThat(hasQueues()).isFalse();
+	}
+
+	@Test
+	void requestForWhichItCannotBeReleasedLeavesTheQueue() {
+		keep("k");
+		this.time.lackAThread("worker");
+		this.time.lackAThread("timer");
+		assertThatExceptionOfType(LockBackendException.class)
+			.isThrownBy(() -> this.engine.tryAcquire(request("k").fenced(true)))
+			.withMessageContaining("no more threads");
+		this.time.advance(SHORT_LEASE);
 		this.engine.tryAcquire(request("k").fenced(true)).orElseThrow().close();
 		assertThat(hasQueues()).isFalse();
 	}
