@@ -394,15 +394,12 @@ final class LocalKey {
 		boolean isGivenBack = from == null && !stays(ownership);
 		boolean isWanted = isGivenBack ? this.left == ownership
 				: this.current == from && ((next != null) ? next.inherits : keeps);
-		if (!isWanted) {
-			return false;
-		}
 		// Begins before the key is vacant, since memory may be lacking for the stay.
-		Stay begun = (isGivenBack || next != null || this.stage == Stage.KEPT) ? null
+		Stay begun = (!isWanted || isGivenBack || next != null || this.stage == Stage.KEPT) ? null
 				: this.home.keeper().begin(this, ownership);
 		boolean done = false;
 		try {
-			done = (hold != null) ? ownership.vacate(hold) : ownership.isOwned();
+			done = isWanted && ((hold != null) ? ownership.vacate(hold) : ownership.isOwned());
 		}
 		finally {
 			if (!done && begun != null) {
@@ -441,9 +438,7 @@ final class LocalKey {
 			return null;
 		}
 		boolean isKept = this.current == null;
-		if (!isKept) {
-			this.loans = (byte) (this.loans + 1);
-		}
+		this.loans = (byte) (this.loans + (isKept ? 0 : 1));
 		return new Loan(this, lendable, isKept);
 	}
 
@@ -610,11 +605,8 @@ final class LocalKey {
 		if (this.stage == Stage.GONE) {
 			return Heard.GONE;
 		}
-		if (owner.equals(this.held)) {
-			return Heard.NOTED;
-		}
-		if (this.isHeld) {
-			return Heard.UNWANTED;
+		if (this.isHeld || owner.equals(this.held)) {
+			return owner.equals(this.held) ? Heard.NOTED : Heard.UNWANTED;
 		}
 		gaveUp(owner);
 		this.granted = grant;

@@ -142,8 +142,9 @@ final class Releaser {
 			try {
 				this.tasks.run(node, () -> step.accept(some));
 			}
-			catch (OutOfMemoryError noThread) {
-				step.accept(some); // Better on this thread than never.
+			catch (RuntimeException | Error noThread) {
+				// Better on this thread than never, and whatever happens to other nodes.
+				Failures.run(() -> step.accept(some), () -> "The end of " + some.size() + " locks");
 			}
 		});
 	}

@@ -373,6 +373,21 @@ class RobustnessTests extends EngineFixture {
 		assertThat(holderOf("b")).isNull();
 	}
 
+	@Test
+	void errorInOneReleaseWithoutAThreadDoesNotKeepOtherNodes() {
+		LockHandle handle = this.engine.acquire(LockRequest.of("node-a", "node-b"));
+		this.time.lackAThread("worker");
+		this.backend.next("release", (step) -> {
+			throw new NoClassDefFoundError("test");
+		});
+		List<CompletableFuture<Void>> closed = new ArrayList<>();
+		ignoringErrors(() -> closed.add(handle.closeAsync()));
+		this.time.advance(Duration.ofSeconds(1));
+		assertThat(holderOf("node-a")).isNull();
+		assertThat(holderOf("node-b")).isNull();
+		assertThat(closed).hasSize(1).allMatch(CompletableFuture::isDone);
+	}
+
 	static List<LockRequest> requests() {
 		LockRequest one = request("k").detached(true);
 		return List.of(one, one.keepTime(Duration.ofMillis(100)), one.minHoldTime(Duration.ofSeconds(1)),
