@@ -232,9 +232,9 @@ public @interface DistributedLock {
 	 * The name of a method to call instead when the lock could not be acquired. The
 	 * fallback is a method of the same class, a superclass or an interface, also a
 	 * private one, with the same parameters and a result that fits, and without a lock
-	 * annotation of its own, since it is called on the bean itself. One more, last
-	 * parameter may take the exception that led to the call; its type decides which
-	 * failures the fallback handles:
+	 * annotation of its own, since the fallback is called on the bean, and not on the
+	 * proxy. One more, last parameter may take the exception that led to the call; its
+	 * type decides which failures the fallback handles:
 	 * <ul>
 	 * <li>{@link io.github.distributedlock.LockNotAcquiredException}: the lock is busy
 	 * (also without that parameter);</li>

@@ -140,7 +140,8 @@ record AnnotatedMethod(Method method, Class<?> beanClass, AnnotatedElement decla
 	}
 
 	/**
-	 * Returns whether Spring asks a method about the product of a factory, or for it.
+	 * Returns whether a method is one by which Spring gets the product of a factory, or
+	 * learns about the product.
 	 */
 	static boolean isOfFactory(Method method, Class<?> beanClass) {
 		return FactoryBean.class.isAssignableFrom(beanClass) && ClassUtils.hasMethod(SmartFactoryBean.class, method);

@@ -230,6 +230,10 @@ final class KeyParser extends SpelExpressionParser {
 		if (Modifier.isFinal(owner.getModifiers()) && !owner.isArray() && owner != Optional.class
 				&& owner != Class.class
 				&& Arrays.stream(owner.getFields()).noneMatch((field) -> field.getName().equals(property))) {
+			Integer root = (owner == KeyContext.Root.class) ? this.parameters.get("root") : null;
+			if (root != null) {
+				throw refuse("names the parameter root by #root, which SpEL has for something else", "write #p" + root);
+			}
 			throw refuse("reads " + property + " of " + owner.getName() + ", which has no such property",
 					remedyOfProperties(owner));
 		}
@@ -282,10 +286,6 @@ final class KeyParser extends SpelExpressionParser {
 	private void checkItself(SpelNode node, boolean onRoot) {
 		if (node instanceof VariableReference) {
 			String name = node.toStringAST().substring(1);
-			if (name.equals("root") && this.parameters.containsKey(name)) {
-				throw refuse("names the parameter root by #root, which SpEL has for something else",
-						"write #p" + this.parameters.get(name));
-			}
 			if (!name.equals("this") && !name.equals("root") && !this.parameters.containsKey(name)) {
 				throw refuse("names the unknown parameter #" + name, remedyOfNames());
 			}

@@ -228,12 +228,22 @@ class EngineConfiguration {
 		public PropertyValues postProcessProperties(PropertyValues values, Object bean, String name) {
 			ReflectionUtils.doWithFields(bean.getClass(),
 					(field) -> check(field, field.getType(), field.getName(), name), InjectionCheck::isInjected);
-			ReflectionUtils.doWithMethods(bean.getClass(), (method) -> check(method, name), InjectionCheck::isInjected);
+			Stream.of(ReflectionUtils.getUniqueDeclaredMethods(bean.getClass()))
+				.filter((method) -> isInjected(method) && !isQualified(method))
+				.forEach((method) -> check(method, name));
 			return values;
 		}
 
 		private static boolean isInjected(AnnotatedElement member) {
 			return member.isAnnotationPresent(Autowired.class);
+		}
+
+		/**
+		 * Returns whether a member has an annotation by which Spring may choose the bean.
+		 * That of a setter counts for the parameters of the setter.
+		 */
+		private static boolean isQualified(AnnotatedElement member) {
+			return !Stream.of(member.getAnnotations()).allMatch(Autowired.class::isInstance);
 		}
 
 		private void check(Executable callable, String bean) {
@@ -243,8 +253,8 @@ class EngineConfiguration {
 		}
 
 		private void check(AnnotatedElement target, Class<?> type, String name, String bean) {
-			boolean unqualified = Stream.of(target.getAnnotations()).allMatch(Autowired.class::isInstance);
-			if (name.equals(this.lock) && unqualified && (type == DistributedLock.class || type == LockAdmin.class)) {
+			if (name.equals(this.lock) && !isQualified(target)
+					&& (type == DistributedLock.class || type == LockAdmin.class)) {
 				throw new LockDefinitionException(
 						"Bean '" + bean + "' has a " + ((target instanceof Field) ? "field " : "parameter ") + name
 								+ ", which would be the default lock, whatever its name is",

@@ -302,9 +302,8 @@ final class LocalKey {
 			}
 			entry = new Entry(wait, inherits, new Semaphore(0), false);
 			this.waiting.add(entry);
-			// The last step that may lack memory is done. If a hold has begun to release
-			// the
-			// key, that hold ends the stay.
+			// Nothing after this may lack memory. If a hold has begun to release the key,
+			// that hold ends the stay.
 			ended = (isUnused && this.left != null && endStay(this.left)) ? this.stay : null;
 			entry.followsWithdrawal = isUnused && (ended != null || !isLent());
 			if (!mayWait && !entry.followsWithdrawal) {
@@ -350,8 +349,9 @@ final class LocalKey {
 		this.reclaimed = false;
 		this.loans = 0;
 		this.current = next;
-		this.stage = (next != null) ? Stage.TURN : (ownership != null) ? Stage.KEPT
-				: (isKnownToStore() || isWoken()) ? Stage.WITHDRAWAL_DUE : Stage.GONE;
+		boolean isWoken = this.wakeUps != null && this.wakeUps.availablePermits() > this.nudges;
+		this.stage = (next != null) ? Stage.TURN
+				: (ownership != null) ? Stage.KEPT : (isKnownToStore() || isWoken) ? Stage.WITHDRAWAL_DUE : Stage.GONE;
 		this.isHeld = this.stage == Stage.KEPT;
 		if (next == null && ownership != null) {
 			this.held = ownership.owner();
@@ -438,7 +438,9 @@ final class LocalKey {
 			return null;
 		}
 		boolean isKept = this.current == null;
-		this.loans = (byte) (this.loans + (isKept ? 0 : 1));
+		if (!isKept) {
+			this.loans = (byte) (this.loans + 1);
+		}
 		return new Loan(this, lendable, isKept);
 	}
 
@@ -582,10 +584,6 @@ final class LocalKey {
 			this.wakeUps = new Semaphore(0);
 		}
 		return this.wakeUps;
-	}
-
-	private boolean isWoken() {
-		return this.wakeUps != null && this.wakeUps.availablePermits() > this.nudges;
 	}
 
 	/**

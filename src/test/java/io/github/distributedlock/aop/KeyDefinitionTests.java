@@ -168,6 +168,10 @@ class KeyDefinitionTests {
 		public void buy(List<Order> orders, Map<String, String> prices) {
 		}
 
+		@DistributedLock(key = "job:#{#root.methodName}")
+		public void rebuild(OrderId root) {
+		}
+
 	}
 
 	static class OpenTypes {

@@ -97,6 +97,13 @@ class StoresTests {
 		@Autowired
 		DistributedLock redisLock;
 
+		@Autowired
+		@Qualifier("memoryLock")
+		void set(DistributedLock memoryLock) {
+			// Spring takes the qualifier of a setter for that of its parameter.
+			assertThat(memoryLock).isSameAs(this.memoryLock);
+		}
+
 	}
 
 	static class Named {

@@ -383,21 +383,20 @@ final class Connections implements AutoCloseable {
 		 */
 		private void prepare(boolean forTable) throws SQLException {
 			int timeout = Math.toIntExact(Connections.this.settings.commandTimeout().toMillis());
-			set(true, Connections.this.ours, timeout);
 			if (this.autoCommit && this.session.sql().platform == Platform.POSTGRESQL) {
-				endForeignTransaction();
+				this.session.connection().setNetworkTimeout(Runnable::run, timeout);
+				endForeignTransaction(); // Within a transaction the isolation is fixed.
 			}
+			set(true, Connections.this.ours, timeout);
 			Connections.this.driverKeepsTime = Pool.keepsTime(this.session.connection(), timeout);
 			if (forTable) {
 				Connections.this.statements = Connections.this.destination.check(this.session);
 			}
 		}
 
-		// A statement such as BEGIN opens a transaction though autocommit is on, and a
-		// pool
-		// lends the connection on. Where there is no transaction, PostgreSQL's driver
-		// asks
-		// the server nothing.
+		// BEGIN opens a transaction though autocommit is on, and a pool lends such a
+		// connection on. PostgreSQL's driver asks the server only if there is a
+		// transaction.
 		private void endForeignTransaction() throws SQLException {
 			Connection connection = this.session.connection();
 			connection.setAutoCommit(false);

@@ -159,9 +159,11 @@ class PostgresLocksTests {
 			.until(() -> store.inspect("k").waiters().size() == count);
 	}
 
-	@Test
-	void aTransactionThatWasLeftOpenIsNotThatOfALock() {
+	@ParameterizedTest
+	@ValueSource(strings = { "TRANSACTION_READ_COMMITTED", "TRANSACTION_REPEATABLE_READ" })
+	void aTransactionThatWasLeftOpenIsNotThatOfALock(String isolation) {
 		HikariConfig config = new HikariConfig();
+		config.setTransactionIsolation(isolation);
 		config.setDataSource(Postgres.shared().getPostgresDatabase());
 		config.setMaximumPoolSize(2);
 		config.setMinimumIdle(1);
