@@ -255,11 +255,11 @@ class AcquiringTests extends EngineFixture {
 		try (LockHandle handle = this.engine.acquire("k")) {
 			first = handle.owner();
 			assertThat(first)
-				.matches("us@[A-Za-z0-9._-]+/" + ProcessHandle.current().pid() + "#[0-9a-z]+:1-[0-9a-z]{1,6}");
+				.matches("us@[A-Za-z0-9._-]+/" + ProcessHandle.current().pid() + "#[0-9a-z]+:1-[0-9]{1,9}");
 			assertThat(holderOf("k")).isEqualTo(Holder.owner(first));
 		}
 		try (LockHandle handle = this.engine.acquire("k")) {
-			assertThat(handle.owner()).isNotEqualTo(first).matches(".*:2-[0-9a-z]{1,6}");
+			assertThat(handle.owner()).isNotEqualTo(first).matches(".*:2-[0-9]{1,9}");
 		}
 	}
 
