@@ -47,9 +47,9 @@ import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 /**
  * Two engines on one store and one fake clock make random steps, in
  * {@code -Dlock.requests.runs} runs, 2,000 by default. Each run has a seed of its own,
- * the first {@code -Dlock.requests.seed} or 1. The engines choose their names and the pauses
- * between their polls by random numbers of their own, so that a failure that depends on
- * these takes more than one trial of its seed.
+ * the first {@code -Dlock.requests.seed} or 1. The engines choose their names and the
+ * pauses between their polls by random numbers of their own, so that a failure that
+ * depends on these takes more than one trial of its seed.
  */
 @Tag("thorough")
 class RandomRequestsTests {
