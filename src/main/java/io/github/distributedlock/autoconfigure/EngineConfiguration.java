@@ -9,6 +9,7 @@ import java.lang.reflect.Parameter;
 import java.time.Duration;
 import java.util.List;
 import java.util.Set;
+import java.util.concurrent.ConcurrentHashMap;
 import java.util.function.Supplier;
 import java.util.function.UnaryOperator;
 import java.util.stream.Stream;
@@ -215,6 +216,9 @@ class EngineConfiguration {
 
 		private final String lock;
 
+		/** The classes without a mistake: a bean may be made anew for each request. */
+		private final Set<Class<?>> passed = ConcurrentHashMap.newKeySet();
+
 		InjectionCheck(String lock) {
 			this.lock = lock;
 		}
@@ -226,11 +230,15 @@ class EngineConfiguration {
 
 		@Override
 		public PropertyValues postProcessProperties(PropertyValues values, Object bean, String name) {
-			ReflectionUtils.doWithFields(bean.getClass(),
-					(field) -> check(field, field.getType(), field.getName(), name), InjectionCheck::isInjected);
-			Stream.of(ReflectionUtils.getUniqueDeclaredMethods(bean.getClass()))
-				.filter((method) -> isInjected(method) && !isQualified(method))
-				.forEach((method) -> check(method, name));
+			Class<?> type = bean.getClass();
+			if (!this.passed.contains(type)) {
+				ReflectionUtils.doWithFields(type, (field) -> check(field, field.getType(), field.getName(), name),
+						InjectionCheck::isInjected);
+				// As Spring does, leaves out what a subclass overrides.
+				ReflectionUtils.doWithMethods(type, (method) -> check(method, name), (method) -> isInjected(method)
+						&& !isQualified(method) && method.equals(ClassUtils.getMostSpecificMethod(method, type)));
+				this.passed.add(type);
+			}
 			return values;
 		}
 

@@ -603,8 +603,9 @@ final class LocalKey {
 		if (this.stage == Stage.GONE) {
 			return Heard.GONE;
 		}
-		if (this.isHeld || owner.equals(this.held)) {
-			return owner.equals(this.held) ? Heard.NOTED : Heard.UNWANTED;
+		boolean isOfHolder = owner.equals(this.held);
+		if (isOfHolder || this.isHeld) {
+			return isOfHolder ? Heard.NOTED : Heard.UNWANTED;
 		}
 		gaveUp(owner);
 		this.granted = grant;

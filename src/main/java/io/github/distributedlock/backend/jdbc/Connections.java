@@ -383,11 +383,11 @@ final class Connections implements AutoCloseable {
 		 */
 		private void prepare(boolean forTable) throws SQLException {
 			int timeout = Math.toIntExact(Connections.this.settings.commandTimeout().toMillis());
+			this.session.connection().setNetworkTimeout(Runnable::run, timeout);
 			if (this.autoCommit && this.session.sql().platform == Platform.POSTGRESQL) {
-				this.session.connection().setNetworkTimeout(Runnable::run, timeout);
 				endForeignTransaction(); // Within a transaction the isolation is fixed.
 			}
-			set(true, Connections.this.ours, timeout);
+			set(true, Connections.this.ours);
 			Connections.this.driverKeepsTime = Pool.keepsTime(this.session.connection(), timeout);
 			if (forTable) {
 				Connections.this.statements = Connections.this.destination.check(this.session);
@@ -404,9 +404,8 @@ final class Connections implements AutoCloseable {
 			connection.setAutoCommit(true);
 		}
 
-		private void set(boolean autoCommit, int isolation, int timeout) throws SQLException {
+		private void set(boolean autoCommit, int isolation) throws SQLException {
 			Connection connection = this.session.connection();
-			connection.setNetworkTimeout(Runnable::run, timeout);
 			if (!this.autoCommit) {
 				connection.setAutoCommit(autoCommit);
 			}
@@ -523,7 +522,8 @@ final class Connections implements AutoCloseable {
 		private void giveBack() {
 			if (!this.broken) {
 				try {
-					set(this.autoCommit, Connections.this.isolation, this.timeout);
+					this.session.connection().setNetworkTimeout(Runnable::run, this.timeout);
+					set(this.autoCommit, Connections.this.isolation);
 				}
 				catch (SQLException | RuntimeException ex) {
 					this.broken = true;
