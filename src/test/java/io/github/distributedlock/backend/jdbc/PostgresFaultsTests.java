@@ -476,13 +476,15 @@ class PostgresFaultsTests {
 
 	/**
 	 * Connections of which each transaction goes to another session: a statement by
-	 * itself to the next of a few.
+	 * itself to the next of a few. As a real pooler does, opens a session anew that the
+	 * server has ended, and ends the transaction of a client that leaves. On a busy
+	 * machine the store has sessions ended whose statements come too late.
 	 */
 	private static final class Pooler extends DelegatingDataSource implements AutoCloseable {
 
 		private final List<Connection> sessions = new ArrayList<>();
 
-		private final AtomicInteger next = new AtomicInteger();
+		private int next;
 
 		Pooler(DataSource server) throws SQLException {
 			super(server);
@@ -496,9 +498,9 @@ class PostgresFaultsTests {
 			AtomicReference<Connection> transaction = new AtomicReference<>();
 			return (Connection) Proxy.newProxyInstance(getClass().getClassLoader(), new Class<?>[] { Connection.class },
 					(proxy, method, arguments) -> switch (method.getName()) {
-						case "close", "abort", "setNetworkTimeout" -> null;
-						case "setAutoCommit" -> {
-							boolean ends = (Boolean) arguments[0];
+						case "setNetworkTimeout" -> null;
+						case "close", "abort", "setAutoCommit" -> {
+							boolean ends = !"setAutoCommit".equals(method.getName()) || (Boolean) arguments[0];
 							Connection before = transaction.getAndSet(ends ? null : super.getConnection());
 							if (before != null) {
 								before.close();
@@ -509,8 +511,7 @@ class PostgresFaultsTests {
 							yield null;
 						}
 						default -> {
-							Connection session = (transaction.get() != null) ? transaction.get()
-									: this.sessions.get(this.next.getAndIncrement() % this.sessions.size());
+							Connection session = (transaction.get() != null) ? transaction.get() : next();
 							synchronized (session) {
 								try {
 									yield method.invoke(session, arguments);
@@ -521,6 +522,14 @@ class PostgresFaultsTests {
 							}
 						}
 					});
+		}
+
+		private synchronized Connection next() throws SQLException {
+			int next = this.next++ % this.sessions.size();
+			if (this.sessions.get(next).isClosed()) {
+				this.sessions.set(next, super.getConnection());
+			}
+			return this.sessions.get(next);
 		}
 
 		@Override
