@@ -156,9 +156,11 @@ class HangingCallsTests {
 				assertThat(last.isClosed()).isFalse();
 			}
 			// The connection that came too late is not kept.
-			try (LockHandle handle = ends(() -> engine.acquire(LockRequest.of("k").waitTime(Patience.PATIENCE)))) {
-				assertThat(handle.isHeld()).isTrue();
-			}
+			inTheEnd(() -> {
+				try (LockHandle handle = engine.acquire(LockRequest.of("k").waitTime(Patience.PATIENCE))) {
+					return handle.isHeld();
+				}
+			});
 			Awaitility.await().until(() -> pool.getHikariPoolMXBean().getActiveConnections() == 1);
 		}
 	}
@@ -207,10 +209,12 @@ class HangingCallsTests {
 			pool.silence(false);
 			Awaitility.await().ignoreExceptions().until(() -> store.acquire(claim("k", "a")).acquired());
 			Awaitility.await().until(() -> pool.waiting() >= 8);
-			for (int i = 0; i < 20; i++) {
-				assertThat(store.release("k", "a:1")).isTrue();
-				assertThat(store.acquire(claim("k", "a")).acquired()).isTrue();
-			}
+			pool.silence(true);
+			assertThat(catchThrowable(() -> store.inspect("k"))).isInstanceOf(LockBackendException.class);
+			pool.silence(false);
+			// On a busy machine, one of these calls may take longer than 100 ms.
+			assertThat(Stream.generate(() -> catchThrowable(() -> store.inspect("k"))).limit(20))
+				.noneMatch((failure) -> String.valueOf(failure).contains("calls of the pool or the driver hang"));
 		}
 	}
 

@@ -85,7 +85,7 @@ class NotificationSubscriptionTests {
 			this.backend = this.redis.backend(client.connectTo(relay.port()),
 					RedisLockSettings.defaults().commandTimeout(Duration.ofSeconds(1)));
 			this.backend.listen("b", this.ear);
-			this.backend.acquireOrRegister(claim("mine", "b"));
+			await().ignoreExceptions().until(() -> this.backend.acquireOrRegister(claim("mine", "b")).acquired());
 			relay.silence();
 			// Somebody waits: nothing else makes it look.
 			await().ignoreExceptions().until(() -> {
