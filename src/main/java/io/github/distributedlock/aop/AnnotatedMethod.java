@@ -221,16 +221,19 @@ record AnnotatedMethod(Method method, Class<?> beanClass, AnnotatedElement decla
 		return KotlinDetector.isSuspendingFunction(method) && KotlinDetector.isKotlinType(method.getDeclaringClass());
 	}
 
-	/**
-	 * Returns the type of the method's result; for a {@code suspend} function, the type
-	 * of the value that the continuation gets.
-	 */
 	ResolvableType result() {
-		if (!isSuspending(this.method)) {
-			return ResolvableType.forMethodReturnType(this.method, this.beanClass);
+		return result(this.method, this.beanClass);
+	}
+
+	/**
+	 * Returns the type of a method's result; for a {@code suspend} function, the type of
+	 * the value that the continuation gets.
+	 */
+	static ResolvableType result(Method method, Class<?> beanClass) {
+		if (!isSuspending(method)) {
+			return ResolvableType.forMethodReturnType(method, beanClass);
 		}
-		ResolvableType given = ResolvableType
-			.forMethodParameter(this.method, this.method.getParameterCount() - 1, this.beanClass)
+		ResolvableType given = ResolvableType.forMethodParameter(method, method.getParameterCount() - 1, beanClass)
 			.getGeneric(0);
 		// The continuation is declared as Continuation<? super T>: T is the lower bound.
 		return (given.getType() instanceof WildcardType wildcard && wildcard.getLowerBounds().length > 0)

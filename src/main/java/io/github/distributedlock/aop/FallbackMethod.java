@@ -105,9 +105,7 @@ record FallbackMethod(Method method, @Nullable Class<?> cause) {
 
 	private static void checkOutcome(AnnotatedMethod annotated, Method fallback) {
 		Class<?> needed = annotated.result().toClass();
-		Class<?> offered = new AnnotatedMethod(fallback, annotated.beanClass(), fallback, annotated.annotation())
-			.result()
-			.toClass();
+		Class<?> offered = AnnotatedMethod.result(fallback, annotated.beanClass()).toClass();
 		// Kotlin's Unit is no result, and a function whose result is Nothing only throws.
 		if (needed != void.class && !needed.getName().equals("kotlin.Unit") && offered != Void.class
 				&& !ClassUtils.isAssignable(needed, offered)) {

@@ -7,6 +7,7 @@ import java.lang.reflect.Field;
 import java.lang.reflect.Method;
 import java.lang.reflect.Parameter;
 import java.time.Duration;
+import java.util.HashSet;
 import java.util.List;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
@@ -173,6 +174,7 @@ class EngineConfiguration {
 				stores = isInMemory() ? known : stores;
 			}
 			String first = this.backends.iterator().next();
+			Set<String> byQualifier = new HashSet<>();
 			for (String store : stores) {
 				String lock = store + "Lock";
 				if (registry.isBeanNameInUse(lock)) {
@@ -187,8 +189,11 @@ class EngineConfiguration {
 					register(registry, lock, EngineConfiguration.class, "distributedLockEngine", backend);
 					register(registry, lock + "Lifecycle", EngineLifecycle.class, null, new RuntimeBeanReference(lock),
 							backend);
-					register(registry, lock + "InjectionCheck", InjectionCheck.class, null, lock);
+					byQualifier.add(lock);
 				}
+			}
+			if (!byQualifier.isEmpty()) {
+				register(registry, "distributedLockInjectionCheck", InjectionCheck.class, null, byQualifier);
 			}
 		}
 
@@ -214,13 +219,13 @@ class EngineConfiguration {
 	static final class InjectionCheck
 			implements MergedBeanDefinitionPostProcessor, InstantiationAwareBeanPostProcessor {
 
-		private final String lock;
+		private final Set<String> locks;
 
 		/** The classes without a mistake: a bean may be made anew for each request. */
 		private final Set<Class<?>> passed = ConcurrentHashMap.newKeySet();
 
-		InjectionCheck(String lock) {
-			this.lock = lock;
+		InjectionCheck(Set<String> locks) {
+			this.locks = locks;
 		}
 
 		@Override
@@ -261,7 +266,7 @@ class EngineConfiguration {
 		}
 
 		private void check(AnnotatedElement target, Class<?> type, String name, String bean) {
-			if (name.equals(this.lock) && !isQualified(target)
+			if (this.locks.contains(name) && !isQualified(target)
 					&& (type == DistributedLock.class || type == LockAdmin.class)) {
 				throw new LockDefinitionException(
 						"Bean '" + bean + "' has a " + ((target instanceof Field) ? "field " : "parameter ") + name
