@@ -24,7 +24,7 @@ import org.springframework.core.task.SimpleAsyncTaskExecutor;
 import org.springframework.dao.DataAccessException;
 import org.springframework.data.redis.RedisConnectionFailureException;
 import org.springframework.data.redis.connection.ClusterSlotHashUtil;
-import org.springframework.data.redis.connection.RedisClusterConfiguration;
+import org.springframework.data.redis.connection.RedisConfiguration.ClusterConfiguration;
 
 /**
  * Sends commands to the nodes of a cluster. Each node has a lane of its own, so that a
@@ -91,7 +91,7 @@ final class ClusterLane implements Lane, Link {
 	/**
 	 * Returns the nodes that an application was told of.
 	 */
-	static List<String> seeds(RedisClusterConfiguration cluster) {
+	static List<String> seeds(ClusterConfiguration cluster) {
 		return cluster.getClusterNodes().stream().map((node) -> node.getHost() + ":" + node.getPort()).toList();
 	}
 

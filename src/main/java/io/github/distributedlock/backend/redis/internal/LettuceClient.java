@@ -35,14 +35,14 @@ import io.lettuce.core.resource.ClientResources;
 import org.jspecify.annotations.Nullable;
 
 import org.springframework.beans.DirectFieldAccessor;
-import org.springframework.data.redis.connection.RedisClusterConfiguration;
 import org.springframework.data.redis.connection.RedisConfiguration;
+import org.springframework.data.redis.connection.RedisConfiguration.ClusterConfiguration;
+import org.springframework.data.redis.connection.RedisConfiguration.DomainSocketConfiguration;
+import org.springframework.data.redis.connection.RedisConfiguration.WithHostAndPort;
 import org.springframework.data.redis.connection.RedisNode;
 import org.springframework.data.redis.connection.RedisPassword;
 import org.springframework.data.redis.connection.RedisSentinelConfiguration;
-import org.springframework.data.redis.connection.RedisSocketConfiguration;
 import org.springframework.data.redis.connection.RedisStandaloneConfiguration;
-import org.springframework.data.redis.connection.RedisStaticMasterReplicaConfiguration;
 import org.springframework.data.redis.connection.lettuce.LettuceClientConfiguration;
 import org.springframework.data.redis.connection.lettuce.LettuceConnectionFactory;
 import org.springframework.data.redis.connection.lettuce.RedisCredentialsProviderFactory;
@@ -106,7 +106,7 @@ final class LettuceClient implements SignalConnector {
 	static OwnConnections derive(Object application, Duration timeout) {
 		LettuceClient client = new LettuceClient((LettuceConnectionFactory) application, timeout);
 		boolean tls = client.application.getClientConfiguration().isUseSsl();
-		if (client.server instanceof RedisClusterConfiguration cluster) {
+		if (client.server instanceof ClusterConfiguration cluster) {
 			ClusterLane commands = client.lane(cluster);
 			return new OwnConnections(new Lanes(commands, client.lane(cluster)), null, client.signals(commands),
 					commands::master, null, tls, "+cluster +asking", client::close);
@@ -124,8 +124,11 @@ final class LettuceClient implements SignalConnector {
 	private static RedisConfiguration serverOf(LettuceConnectionFactory application) {
 		RedisConfiguration server = (RedisConfiguration) Objects
 			.requireNonNull(new DirectFieldAccessor(application).getPropertyValue("configuration"));
-		if (server instanceof RedisStaticMasterReplicaConfiguration) {
-			throw OwnConnections.refusal("a list of a master and its replicas does not say where the master is",
+		if (Stream
+			.of(WithHostAndPort.class, DomainSocketConfiguration.class, RedisSentinelConfiguration.class,
+					ClusterConfiguration.class)
+			.noneMatch((known) -> known.isInstance(server))) {
+			throw OwnConnections.refusal(server.getClass().getName() + " does not tell them where the master is",
 					"set spring.data.redis.host and spring.data.redis.port to the master,"
 							+ " or spring.data.redis.sentinel.nodes and spring.data.redis.sentinel.master to Sentinels;"
 							+ " or define a bean of " + application.getClass().getName()
@@ -134,7 +137,7 @@ final class LettuceClient implements SignalConnector {
 		return server;
 	}
 
-	private ClusterLane lane(RedisClusterConfiguration cluster) {
+	private ClusterLane lane(ClusterConfiguration cluster) {
 		return new ClusterLane(ClusterLane.seeds(cluster), this::lane, this.timeout);
 	}
 
@@ -163,11 +166,10 @@ final class LettuceClient implements SignalConnector {
 	}
 
 	private RedisURI uriNow(@Nullable RedisNode master) {
-		if (this.server instanceof RedisSocketConfiguration socket) {
+		if (this.server instanceof DomainSocketConfiguration socket) {
 			return uri(RedisURI.Builder.socket(socket.getSocket()));
 		}
-		RedisStandaloneConfiguration one = (master != null) ? SentinelMaster.standalone(master)
-				: (RedisStandaloneConfiguration) this.server;
+		WithHostAndPort one = (master != null) ? SentinelMaster.standalone(master) : (WithHostAndPort) this.server;
 		return uri(named(one.getHostName(), one.getPort()));
 	}
 

@@ -84,6 +84,27 @@ class OwnConnectionsTests {
 	}
 
 	@Test
+	void anAddressOfTheApplicationsOwnKindLeadsToItsServer() {
+		assertLocksGoThere(new LettuceConnectionFactory(own(RedisConfiguration.WithHostAndPort.class)));
+	}
+
+	@Test
+	void aConfigurationWithoutAnAddressIsRefusedWithWhatToWrite() {
+		RedisConfiguration silent = own(RedisConfiguration.WithPassword.class);
+		assertThatExceptionOfType(LockBackendException.class)
+			.isThrownBy(() -> derive(new LettuceConnectionFactory(silent)))
+			.withMessageContainingAll(silent.getClass().getName() + " does not tell them where the master is",
+					"spring.data.redis.host", "distributed-lock.redis.connection-factory");
+	}
+
+	private RedisConfiguration own(Class<?> kind) {
+		RedisStandaloneConfiguration server = standalone();
+		return (RedisConfiguration) Proxy.newProxyInstance(getClass().getClassLoader(),
+				new Class<?>[] { RedisConfiguration.class, kind },
+				(proxy, method, arguments) -> method.invoke(server, arguments));
+	}
+
+	@Test
 	void aFactoryOfAnotherLibraryIsRefusedWithWhatToWrite() {
 		RedissonClient client = (RedissonClient) Proxy.newProxyInstance(getClass().getClassLoader(),
 				new Class<?>[] { RedissonClient.class }, (proxy, method, arguments) -> null);
