@@ -5,6 +5,7 @@ import java.net.URL;
 import java.net.URLClassLoader;
 import java.nio.file.Path;
 import java.util.List;
+import java.util.Map;
 import java.util.function.Function;
 import java.util.stream.Stream;
 
@@ -23,6 +24,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.RegisterExtension;
 import reactor.core.publisher.Mono;
 
+import org.springframework.beans.factory.ObjectProvider;
 import org.springframework.beans.factory.annotation.Autowired;
 import org.springframework.beans.factory.annotation.Qualifier;
 import org.springframework.beans.factory.support.AbstractBeanDefinition;
@@ -119,6 +121,23 @@ class StoresTests {
 			return this.memoryLock;
 		}
 
+	}
+
+	@Test
+	void collectionsOfLocksHaveTheDefaultOnlyAndTheFactoryHasAll() {
+		this.both.withPropertyValues("distributed-lock.backend=redis,memory").withBean(Several.class).run((context) -> {
+			DistributedLock first = context.getBean("redisLock", DistributedLock.class);
+			Several several = context.getBean(Several.class);
+			assertThat(several.byName().values()).containsExactly(first);
+			assertThat(several.list()).containsExactly(first);
+			assertThat(several.provider().stream()).containsExactly(first);
+			assertThat(context.getBeansOfType(DistributedLock.class).values()).containsExactlyInAnyOrder(first,
+					context.getBean("memoryLock", DistributedLock.class));
+		});
+	}
+
+	record Several(Map<String, DistributedLock> byName, List<DistributedLock> list,
+			ObjectProvider<DistributedLock> provider) {
 	}
 
 	@Test
