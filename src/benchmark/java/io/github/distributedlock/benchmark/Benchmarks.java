@@ -2,6 +2,7 @@ package io.github.distributedlock.benchmark;
 
 import java.io.IOException;
 import java.nio.file.Files;
+import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.TimeUnit;
@@ -38,7 +39,8 @@ public final class Benchmarks {
 		Results results = new Results();
 		List<String> failed = new ArrayList<>();
 		try (Store store = options.startStore()) {
-			Bench bench = new Bench(options, store, Files.createTempDirectory("benchmark"), results);
+			Path parent = Files.createDirectories(Path.of("target", "benchmark"));
+			Bench bench = new Bench(options, store, Files.createTempDirectory(parent, "boards"), results);
 			(options.onDatabase() ? CASES_ON_DATABASES : CASES).stream()
 				.filter((each) -> options.selects(each.name()))
 				.forEach((each) -> run(each, bench, failed));

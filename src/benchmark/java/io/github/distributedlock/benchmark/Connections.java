@@ -5,10 +5,14 @@ import java.time.Duration;
 import com.zaxxer.hikari.HikariDataSource;
 import org.apache.commons.pool2.impl.GenericObjectPoolConfig;
 
+import org.springframework.core.io.ClassPathResource;
 import org.springframework.data.redis.connection.RedisStandaloneConfiguration;
 import org.springframework.data.redis.connection.jedis.JedisClientConfiguration;
 import org.springframework.data.redis.connection.jedis.JedisConnectionFactory;
 import org.springframework.data.redis.connection.lettuce.LettuceConnectionFactory;
+import org.springframework.jdbc.core.JdbcTemplate;
+import org.springframework.jdbc.datasource.SingleConnectionDataSource;
+import org.springframework.jdbc.datasource.init.ResourceDatabasePopulator;
 
 /**
  * Ways to the server.
@@ -45,6 +49,20 @@ final class Connections {
 
 	static String mariaDbUrl(int port) {
 		return "jdbc:mariadb://" + HOST + ":" + port + "/locks?user=root&useAffectedRows=true";
+	}
+
+	/**
+	 * Returns the operator's access to a database, after the tables of all contestants
+	 * were made there.
+	 */
+	static JdbcTemplate withTables(String url, String timestamp, String... schemas) {
+		JdbcTemplate admin = new JdbcTemplate(new SingleConnectionDataSource(url, true));
+		for (String schema : schemas) {
+			new ResourceDatabasePopulator(new ClassPathResource(schema)).execute(admin.getDataSource());
+		}
+		admin.execute(ShedLocks.TABLE);
+		admin.execute(RawJdbcLocks.TABLE.formatted(timestamp));
+		return admin;
 	}
 
 	static HikariDataSource postgres(int port) {

@@ -5,15 +5,11 @@ import java.io.UncheckedIOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
-import java.util.List;
 import java.util.Map;
 
 import io.github.distributedlock.backend.jdbc.MariaDb;
 
-import org.springframework.core.io.ClassPathResource;
 import org.springframework.jdbc.core.JdbcTemplate;
-import org.springframework.jdbc.datasource.SingleConnectionDataSource;
-import org.springframework.jdbc.datasource.init.ResourceDatabasePopulator;
 
 /**
  * A server of MariaDB, as safe as an installed one is, with the tables of all
@@ -21,20 +17,16 @@ import org.springframework.jdbc.datasource.init.ResourceDatabasePopulator;
  */
 final class MariaDbStore implements Store {
 
-	private static final List<String> SCHEMAS = List.of("io/github/distributedlock/backend/jdbc/schema-mariadb.sql",
-			"org/springframework/integration/jdbc/schema-mysql.sql");
-
 	private final MariaDb server = new MariaDb("--innodb-flush-log-at-trx-commit=1", "--max-connections=600");
-
-	private final SingleConnectionDataSource connection;
 
 	private final JdbcTemplate admin;
 
 	private final ProcessHandle process;
 
 	MariaDbStore() {
-		this.connection = new SingleConnectionDataSource(Connections.mariaDbUrl(port()), true);
-		this.admin = new JdbcTemplate(this.connection);
+		this.admin = Connections.withTables(Connections.mariaDbUrl(port()), "datetime(6)",
+				"io/github/distributedlock/backend/jdbc/schema-mariadb.sql",
+				"org/springframework/integration/jdbc/schema-mysql.sql");
 		try {
 			String pid = Files.readString(Path.of(this.admin.queryForObject("select @@pid_file", String.class)));
 			this.process = ProcessHandle.of(Long.parseLong(pid.strip())).orElseThrow();
@@ -42,10 +34,6 @@ final class MariaDbStore implements Store {
 		catch (IOException ex) {
 			throw new UncheckedIOException(ex);
 		}
-		SCHEMAS
-			.forEach((script) -> new ResourceDatabasePopulator(new ClassPathResource(script)).execute(this.connection));
-		this.admin.execute(ShedLocks.TABLE);
-		this.admin.execute(RawJdbcLocks.TABLE.formatted("datetime(6)"));
 	}
 
 	@Override
@@ -76,7 +64,6 @@ final class MariaDbStore implements Store {
 
 	@Override
 	public void close() {
-		this.connection.destroy();
 		this.server.close();
 	}
 

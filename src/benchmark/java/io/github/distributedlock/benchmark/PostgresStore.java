@@ -3,16 +3,12 @@ package io.github.distributedlock.benchmark;
 import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.time.Duration;
-import java.util.List;
 import java.util.Map;
 import java.util.stream.Stream;
 
 import io.zonky.test.db.postgres.embedded.EmbeddedPostgres;
 
-import org.springframework.core.io.ClassPathResource;
 import org.springframework.jdbc.core.JdbcTemplate;
-import org.springframework.jdbc.datasource.SingleConnectionDataSource;
-import org.springframework.jdbc.datasource.init.ResourceDatabasePopulator;
 
 /**
  * A server of PostgreSQL, as safe as an installed one is, with the tables of all
@@ -20,12 +16,7 @@ import org.springframework.jdbc.datasource.init.ResourceDatabasePopulator;
  */
 final class PostgresStore implements Store {
 
-	private static final List<String> SCHEMAS = List.of("io/github/distributedlock/backend/jdbc/schema-postgresql.sql",
-			"org/springframework/integration/jdbc/schema-postgresql.sql");
-
 	private final EmbeddedPostgres server;
-
-	private final SingleConnectionDataSource connection;
 
 	private final JdbcTemplate admin;
 
@@ -41,12 +32,9 @@ final class PostgresStore implements Store {
 		catch (IOException ex) {
 			throw new UncheckedIOException(ex);
 		}
-		this.connection = new SingleConnectionDataSource(Connections.postgresUrl(port()), true);
-		this.admin = new JdbcTemplate(this.connection);
-		SCHEMAS
-			.forEach((script) -> new ResourceDatabasePopulator(new ClassPathResource(script)).execute(this.connection));
-		this.admin.execute(ShedLocks.TABLE);
-		this.admin.execute(RawJdbcLocks.TABLE.formatted("timestamptz"));
+		this.admin = Connections.withTables(Connections.postgresUrl(port()), "timestamptz",
+				"io/github/distributedlock/backend/jdbc/schema-postgresql.sql",
+				"org/springframework/integration/jdbc/schema-postgresql.sql");
 		this.admin.execute("create extension pg_stat_statements");
 	}
 
@@ -84,7 +72,6 @@ final class PostgresStore implements Store {
 
 	@Override
 	public void close() {
-		this.connection.destroy();
 		try {
 			this.server.close();
 		}
