@@ -3,17 +3,17 @@ package io.github.distributedlock.backend.redis;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.ArrayList;
-import java.util.Comparator;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Objects;
-import java.util.Optional;
+import java.util.OptionalLong;
 import java.util.Random;
 import java.util.Set;
 import java.util.TreeMap;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.function.Function;
+import java.util.function.Supplier;
 import java.util.function.UnaryOperator;
 import java.util.regex.Pattern;
 import java.util.stream.Collectors;
@@ -316,7 +316,7 @@ class KeyStateInRedisTests {
 		}
 
 		private void step(int number, long now, Step step, Set<String> deaf) {
-			List<String> before = step.keys().stream().map(this::kept).toList();
+			List<Supplier<String>> before = step.keys().stream().map(this::kept).toList();
 			this.model.begin(now, deaf);
 			this.server.begin(now, step.keys(), deaf);
 			this.last.add(number + " at " + Instant.ofEpochMilli(now) + ", deaf " + deaf + ": " + step.text());
@@ -339,8 +339,8 @@ class KeyStateInRedisTests {
 			step.keys().forEach(this::forgetFairOnesThatHaveGone);
 			if (!wrong.isEmpty()) {
 				throw new AssertionError("Seed " + KeyStateInRedisTests.this.seed + ", step " + number + ":\n"
-						+ String.join("", wrong) + "Before: " + before + "\nAfter: "
-						+ step.keys().stream().map(this::kept).toList() + "\nThe last steps:\n"
+						+ String.join("", wrong) + "Before: " + texts(before) + "\nAfter: "
+						+ texts(step.keys().stream().map(this::kept).toList()) + "\nThe last steps:\n"
 						+ String.join("\n", this.last.subList(Math.max(0, this.last.size() - 30), this.last.size())));
 			}
 		}
@@ -361,8 +361,17 @@ class KeyStateInRedisTests {
 				.forEach((group) -> this.server.rename(key, group, "gone"));
 		}
 
-		private String kept(String key) {
-			return this.model.state(key) + ", " + this.server.stored(key);
+		/**
+		 * Returns the text of what is kept now. Only a failure needs the text.
+		 */
+		private Supplier<String> kept(String key) {
+			KeyState state = this.model.state(key);
+			Stored stored = this.server.stored(key);
+			return () -> state + ", " + stored;
+		}
+
+		private List<String> texts(List<Supplier<String>> kept) {
+			return kept.stream().map(Supplier::get).toList();
 		}
 
 		private void count(Step step, Object answer) {
@@ -396,11 +405,12 @@ class KeyStateInRedisTests {
 			}
 			String words = words(result.holder().state()) + result.holder().name() + " until ";
 			List<String> all = holders(this.server.stored(step.keys().get(0)));
-			Optional<String> named = all.stream()
+			OptionalLong end = all.stream()
 				.filter((one) -> one.contains(words))
-				.min(Comparator.comparingLong(KeyStateInRedisTests::end));
-			String first = named.flatMap((holder) -> all.stream().filter((one) -> end(one) == end(holder)).findFirst())
-				.orElse(words + "?");
+				.mapToLong(KeyStateInRedisTests::end)
+				.min();
+			String first = end.isEmpty() ? words + "?"
+					: all.stream().filter((one) -> end(one) == end.getAsLong()).findFirst().orElseThrow();
 			return "busy for " + result.remaining().minus(more) + ", " + first;
 		}
 

@@ -2,6 +2,7 @@ package io.github.distributedlock.backend.redis;
 
 import java.util.ArrayList;
 import java.util.HashMap;
+import java.util.IdentityHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
@@ -134,7 +135,12 @@ final class ScriptClock implements Link {
 			return { answer or false, sent, stored }
 			""";
 
-	private final Map<String, byte[]> loaded = new HashMap<>();
+	private static final byte[] PLAIN = KeyNames.bytes("return redis.call(unpack(ARGV))");
+
+	/**
+	 * The digest of each script, by the array that has the text.
+	 */
+	private final Map<byte[], byte[]> loaded = new IdentityHashMap<>();
 
 	private final Jedis server;
 
@@ -253,17 +259,17 @@ final class ScriptClock implements Link {
 		if (command.verb() == Verb.EVAL) {
 			int keys = Integer.parseInt(KeyNames.text(arguments[1]));
 			List<byte[]> rest = List.of(arguments).subList(2, arguments.length);
-			return run(KeyNames.text(arguments[0]), rest.subList(0, keys), rest.subList(keys, rest.size()));
+			return run(arguments[0], rest.subList(0, keys), rest.subList(keys, rest.size()));
 		}
 		List<byte[]> words = new ArrayList<>(List.of(command.verb().bytes()));
 		words.addAll(List.of(arguments));
-		Object reply = run("return redis.call(unpack(ARGV))", List.of(), words);
+		Object reply = run(PLAIN, List.of(), words);
 		return (command.next() != null) ? exchange(command.next()) : reply;
 	}
 
-	private Object run(String source, List<byte[]> keys, List<byte[]> arguments) {
-		byte[] digest = this.loaded.computeIfAbsent(source,
-				(text) -> KeyNames.bytes(this.server.scriptLoad(PRELUDE + this.mistake.apply(text) + EPILOGUE)));
+	private Object run(byte[] source, List<byte[]> keys, List<byte[]> arguments) {
+		byte[] digest = this.loaded.computeIfAbsent(source, (text) -> KeyNames
+			.bytes(this.server.scriptLoad(PRELUDE + this.mistake.apply(KeyNames.text(text)) + EPILOGUE)));
 		List<byte[]> all = new ArrayList<>(List.of(KeyNames.number(this.now), KeyNames.bytes(this.deaf), ENDS,
 				KeyNames.number(5L * this.keys.size())));
 		this.keys.forEach((key) -> all.addAll(all(key)));
