@@ -1,6 +1,8 @@
 package io.github.distributedlock.protocol;
 
 import java.util.EnumSet;
+import java.util.List;
+import java.util.Set;
 import java.util.stream.Stream;
 
 import io.github.distributedlock.backend.KeyRule;
@@ -48,6 +50,8 @@ class GrantModelTests {
 	private static final Fault[] IN_TIME = { CRASH, LOST_MESSAGE, REPEATED_MESSAGE, TIME_OUT, LATE_COMMAND,
 			REFUSED_COMMAND, SILENCE, SUBSCRIBED_ELSEWHERE };
 
+	private static final Set<GrantProperty> SAFE = EnumSet.of(MUTUAL_EXCLUSION, HOLDERS_OWN, RECOVERY);
+
 	private static final GrantSetup TWO = GrantSetup.requests(1, 2);
 
 	private static final GrantSetup STANDS_STILL = GrantSetup.requests(1, 1, 1)
@@ -64,7 +68,7 @@ class GrantModelTests {
 	@ParameterizedTest
 	@MethodSource
 	void isSafeAndRecoversWhateverGoesWrong(GrantSetup setup) {
-		Verdict.assertKept(new GrantProtocol(setup), EnumSet.of(MUTUAL_EXCLUSION, HOLDERS_OWN, RECOVERY));
+		Verdict.assertKept(new GrantProtocol(setup), SAFE);
 	}
 
 	static Stream<GrantSetup> isSafeAndRecoversWhateverGoesWrong() {
@@ -120,14 +124,12 @@ class GrantModelTests {
 	 */
 	@Test
 	void aRecordThatOutlivesItsRequestIsSafe() {
-		Verdict.assertKept(new GrantProtocol(TWO.fenced(1).faults(1, ANY).without(KeyRule.RECORD_IS_DROPPED)),
-				EnumSet.of(MUTUAL_EXCLUSION, HOLDERS_OWN, RECOVERY));
+		Verdict.assertKept(new GrantProtocol(TWO.fenced(1).faults(1, ANY).without(KeyRule.RECORD_IS_DROPPED)), SAFE);
 	}
 
 	@ParameterizedTest
 	@MethodSource
 	void isRefutedWithOneRuleBroken(Enum<?> rule, GrantProperty duty, GrantSetup setup) {
-		Verdict.assertKept(new GrantProtocol(setup), EnumSet.of(duty));
 		Verdict.assertBroken(new GrantProtocol(setup.without(rule)), duty);
 	}
 
@@ -181,6 +183,23 @@ class GrantModelTests {
 				arguments(KeyRule.PLACES_STAY, BOUNDED_BYPASS, GrantSetup.requests(1, 3, 3).inTime()),
 				arguments(KeyRule.REFUSED_KEEPS_PLACE, BOUNDED_BYPASS,
 						GrantSetup.requests(1, 3, 3).inTime().faults(1, REFUSED_COMMAND)));
+	}
+
+	/**
+	 * Shows that a setup above is refuted by the broken rule alone.
+	 */
+	@ParameterizedTest
+	@MethodSource
+	void isKeptWithAllRules(GrantProperty duty, GrantSetup setup) {
+		Verdict.assertKept(new GrantProtocol(setup), EnumSet.of(duty));
+	}
+
+	static Stream<Arguments> isKeptWithAllRules() {
+		return isRefutedWithOneRuleBroken().map((row) -> List.of(row.get()[1], row.get()[2]))
+			.distinct()
+			.filter((kept) -> !SAFE.contains(kept.get(0))
+					|| isSafeAndRecoversWhateverGoesWrong().noneMatch(((GrantSetup) kept.get(1))::isPartOf))
+			.map((kept) -> arguments(kept.toArray()));
 	}
 
 	@ParameterizedTest

@@ -104,6 +104,15 @@ record GrantSetup(List<Integer> requests, List<Integer> jvms, Set<Integer> fair,
 				this.grant, this.holding, this.margin, this.mostFaults, this.faults, Sets.with(this.broken, rule));
 	}
 
+	/**
+	 * Returns whether each run of this setup is a run of a larger one, where as much can
+	 * go wrong, and more.
+	 */
+	boolean isPartOf(GrantSetup larger) {
+		return larger.mostFaults >= this.mostFaults && larger.faults.containsAll(this.faults)
+				&& larger.faults(this.mostFaults, this.faults.toArray(Fault[]::new)).equals(this);
+	}
+
 	boolean holds(GrantRule rule) {
 		return !this.broken.contains(rule);
 	}
