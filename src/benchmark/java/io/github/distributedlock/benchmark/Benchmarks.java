@@ -8,7 +8,7 @@ import java.util.List;
 import java.util.concurrent.TimeUnit;
 
 /**
- * Measures this library and its peers in one run, and writes what came out.
+ * Measures this library and peers in one run, and writes the results.
  *
  * <pre>
  * ./mvnw -q -Pbenchmark spring-boot:test-run

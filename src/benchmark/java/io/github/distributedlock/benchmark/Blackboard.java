@@ -42,7 +42,7 @@ final class Blackboard {
 
 	/**
 	 * Notes that a JVM has the lock.
-	 * @param jvm its number
+	 * @param jvm the number of the JVM
 	 */
 	void held(long jvm) {
 		set(HOLDS, get(HOLDS) + 1);

@@ -29,8 +29,9 @@ import redis.clients.jedis.Jedis;
 import static org.awaitility.Awaitility.await;
 
 /**
- * How long after a lease has ended on the server the next holder has the lock, for each
- * way in which it may end without a word. Ten locks at a time, on an embedded server.
+ * Measures how long after the end of a lease on the server the next holder has the lock,
+ * for each way in which a lease may end without a word. Ten locks at a time, on an
+ * embedded server.
  *
  * <pre>
  * ./mvnw -q spring-boot:test-run -Dspring-boot.run.main-class=io.github.distributedlock.benchmark.EndOfLease
@@ -126,7 +127,7 @@ public final class EndOfLease {
 
 		/**
 		 * Waits for a lock.
-		 * @return when it was there
+		 * @return when the lock was there
 		 */
 		private CompletableFuture<Long> waitFor(LockEngine engine, String key) {
 			return CompletableFuture.supplyAsync(() -> {
@@ -137,7 +138,7 @@ public final class EndOfLease {
 		}
 
 		/**
-		 * Until all wait for the end, and none for its first connection.
+		 * Waits until all wait for the end, and none for a first connection.
 		 */
 		private void awaitRegistered(Set<String> keys) {
 			await().atMost(PATIENCE)
@@ -214,7 +215,7 @@ public final class EndOfLease {
 	}
 
 	/**
-	 * A JVM that holds each lock that it is told to. Arguments: client, port.
+	 * A JVM that holds locks on command. Arguments: client, port.
 	 */
 	static final class CommandedHolder {
 

@@ -19,7 +19,7 @@ interface Locks extends AutoCloseable {
 	 * @param key the key
 	 * @param permits how many there are
 	 * @return the permit
-	 * @throws UnsupportedOperationException if it has none
+	 * @throws UnsupportedOperationException if the contestant has no permits
 	 */
 	default Mutex permit(String key, int permits) {
 		throw new UnsupportedOperationException(getClass().getSimpleName() + " has no permits");
@@ -43,7 +43,7 @@ interface Locks extends AutoCloseable {
 	interface Mutex {
 
 		/**
-		 * Waits for the lock as long as it takes.
+		 * Waits for the lock without a limit of time.
 		 */
 		void lock();
 

@@ -42,7 +42,7 @@ final class MariaDbStore implements Store {
 	}
 
 	/**
-	 * Rows stay, since ShedLock knows which rows it has inserted.
+	 * Rows stay, since ShedLock remembers the inserted rows.
 	 */
 	@Override
 	public void flush() {

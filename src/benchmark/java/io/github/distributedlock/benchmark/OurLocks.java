@@ -58,7 +58,7 @@ final class OurLocks implements Locks {
 		pool.setConnectionTimeout(settings.commandTimeout().toMillis());
 		pool.setTransactionIsolation("TRANSACTION_READ_COMMITTED");
 		JdbcLockBackend backend = new JdbcLockBackend(pool, settings);
-		// The start of an application finds out, too, which database it is.
+		// The start of an application finds out, too, which database there is.
 		backend.check();
 		return new OurLocks(pool::close, backend, keepTime);
 	}

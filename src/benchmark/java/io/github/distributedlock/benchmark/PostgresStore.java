@@ -44,7 +44,7 @@ final class PostgresStore implements Store {
 	}
 
 	/**
-	 * Rows stay, since ShedLock knows which it has inserted. What was written is on the
+	 * Rows stay, since ShedLock remembers the inserted rows. What was written is on the
 	 * disk, and versions of rows that nobody needs are removed.
 	 */
 	@Override

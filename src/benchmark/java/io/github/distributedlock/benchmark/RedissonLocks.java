@@ -52,7 +52,7 @@ final class RedissonLocks implements Locks {
 	}
 
 	/**
-	 * A permit with a lease, as it comes back when a JVM dies only then.
+	 * A permit with a lease: without a lease, the permit of a dead JVM never comes back.
 	 */
 	private static final class Permit implements Mutex {
 

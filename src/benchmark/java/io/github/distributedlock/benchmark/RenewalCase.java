@@ -41,7 +41,7 @@ final class RenewalCase {
 	}
 
 	/**
-	 * A JVM that holds locks, and its server.
+	 * A JVM that holds locks, and the server of that JVM.
 	 */
 	private static final class Keeper implements AutoCloseable {
 

@@ -21,8 +21,9 @@ import org.springframework.context.annotation.Configuration;
 import org.springframework.context.annotation.Import;
 
 /**
- * What the starter adds to the start of an application that has data-redis already, and
- * one annotated bean: time and threads, each start in a JVM of its own, turn by turn.
+ * Measures what the starter adds to the start of an application that has data-redis
+ * already, and one annotated bean: time and threads. Each start has another JVM, turn by
+ * turn.
  *
  * <pre>
  * ./mvnw -q spring-boot:test-run -Dspring-boot.run.main-class=io.github.distributedlock.benchmark.StartUp

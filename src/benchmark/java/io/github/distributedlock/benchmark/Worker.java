@@ -16,7 +16,7 @@ import io.github.distributedlock.benchmark.Locks.Mutex;
 import io.github.distributedlock.fixtures.ChildJvm;
 
 /**
- * A JVM that locks as {@link WorkerJvm} tells it, one line at a time.
+ * A JVM that obeys a {@link WorkerJvm}, one line at a time.
  */
 record Worker(Locks locks, Blackboard blackboard, int number) {
 

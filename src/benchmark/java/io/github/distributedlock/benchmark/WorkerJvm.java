@@ -23,7 +23,7 @@ final class WorkerJvm implements AutoCloseable {
 	}
 
 	/**
-	 * Starts one; {@link #awaitReady()} waits until it can be told something.
+	 * Starts a JVM; {@link #awaitReady()} waits until the JVM takes orders.
 	 */
 	static WorkerJvm start(Contestant contestant, int port, Path blackboard, int number, int heapMegabytes) {
 		// With the optimizing compiler, which the JVMs of tests do without.

@@ -31,8 +31,8 @@ final class Branch implements AutoCloseable {
 	 */
 	static Branch start(String name, String store, Map<String, String> server, Path directory) {
 		Path history = directory.resolve(name);
-		// Deleted also if somebody ends this program early. A directory goes after the
-		// files in it.
+		// The history is deleted also if somebody ends this program early: the files
+		// first, then the directory.
 		history.toFile().deleteOnExit();
 		Map<String, String> properties = new HashMap<>(server);
 		properties.putAll(Map.of("spring.config.name", "flash-sale", "spring.application.name", name,

@@ -6,7 +6,7 @@ import java.util.concurrent.atomic.AtomicInteger;
 import org.springframework.stereotype.Component;
 
 /**
- * Thinks between reading the stock and writing it, which is why a sale takes time.
+ * Thinks between reading and writing the stock, so that a sale takes time.
  */
 @Component
 class Clerk {

@@ -12,7 +12,7 @@ import io.github.distributedlock.tck.History.Hold;
 
 /**
  * Sells the same number of units three times, in three JVMs with eight buyers each:
- * without a lock, with one, and with one while the JVM that holds it is killed.
+ * without a lock, with a lock, and with a lock whose holder is killed.
  * <p>
  * {@code ./mvnw -f src/demo spring-boot:test-run} ends with 0 if the rounds with the lock
  * were exact. {@code -Ppostgresql} has the stock and the locks in PostgreSQL.
@@ -90,7 +90,8 @@ public final class FlashSale implements AutoCloseable {
 		victim.send(Shop.FAINT_AT + this.units / 10);
 		this.branches.forEach((branch) -> branch.send(Shop.SELL_LOCKED + sale.sku()));
 		sale.await("Round 3 of 3: JVM 1 will be killed", victim::hasFainted);
-		// The clerk who fainted has the lock, and has read the stock but not written it.
+		// The clerk who fainted has the lock, and has read the stock but not written the
+		// new count.
 		// So no sale is half done: the count must be exact in the end.
 		long killed = System.nanoTime();
 		victim.kill();

@@ -14,7 +14,7 @@ import io.github.distributedlock.tck.HistoryChecker;
  * @param unlocked the round without a lock
  * @param locked the round with a lock
  * @param killed the round in which a JVM was killed
- * @param takeover how the lock of that JVM went to another, if it did
+ * @param takeover how the lock of that JVM went to another JVM, if that happened
  * @param holds when the lock was held in the last two rounds
  */
 record Report(Round unlocked, Round locked, Round killed, Optional<Takeover> takeover, List<Hold> holds) {

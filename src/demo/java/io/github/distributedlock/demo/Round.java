@@ -9,7 +9,7 @@ import java.util.List;
  * @param units how many units there were
  * @param sales how many were sold, by each JVM
  * @param left what the stock says is left
- * @param time how long it took
+ * @param time how long the round took
  */
 record Round(int units, List<Integer> sales, int left, Duration time) {
 

@@ -20,7 +20,7 @@ public final class Terminal {
 			return false;
 		}
 		try {
-			// Since JDK 22 there may be a console that is no terminal; it can be asked.
+			// Since JDK 22 there may be a console that is no terminal, and says so.
 			Method method = Console.class.getMethod("isTerminal");
 			return (boolean) method.invoke(console);
 		}

@@ -42,7 +42,7 @@ record BackgroundTransitions(Setup setup, Scripts scripts, PlainCommands plain) 
 	}
 
 	/**
-	 * {@code Withdrawals}. Whether it was answered makes no difference.
+	 * {@code Withdrawals}. An answer to the withdrawal makes no difference.
 	 */
 	private void withdrawal(Transitions<State> transitions, State state, int jvm) {
 		Queue queue = state.jvm(jvm).queue();
@@ -182,7 +182,7 @@ record BackgroundTransitions(Setup setup, Scripts scripts, PlainCommands plain) 
 
 	private void expiry(Transitions<State> transitions, State state) {
 		if (this.setup.bestEffort() && state.running().stream().anyMatch(StepProgress::isAboutToChange)) {
-			return; // Nobody begins to change a lock so near to its end.
+			return; // Nobody begins to change a lock so near to the end.
 		}
 		State expired = state.with(state.server().value(null));
 		if (state.server().value() instanceof Value.Owned owned) {
@@ -207,8 +207,8 @@ record BackgroundTransitions(Setup setup, Scripts scripts, PlainCommands plain) 
 	}
 
 	/**
-	 * Returns whether the owner's request believes that it holds the lock, or may come to
-	 * believe that.
+	 * Returns whether the owner's request believes in a hold of the lock, or may come to
+	 * believe in one.
 	 */
 	private static boolean mayHold(State state, Owner owner) {
 		Phase phase = state.request(owner).phase();

@@ -12,8 +12,8 @@ import org.jspecify.annotations.Nullable;
 /**
  * Two JVMs that ask for the same two keys, with a fixed lease, each in one request:
  * {@code RequestAcquisition}. Keys are deleted, and leases run out, while they are
- * collected. A command and its answer are one step, but what is given back may be deleted
- * later. Those who hold both keys give them back in time.
+ * collected. A command and the answer are one step, but a key that is given back may be
+ * deleted later. Those who hold both keys give them back in time.
  *
  * @param broken the rule that is broken, if any
  */
@@ -124,7 +124,7 @@ record CollectProtocol(@Nullable Rule broken) implements Model<Collected> {
 	}
 
 	/**
-	 * A request has noticed that it has lost a key.
+	 * A request has noticed the loss of a key.
 	 * @param first the first one, {@link #KEYS} if there is none
 	 */
 	private Collected lost(Collected state, int number, int first) {

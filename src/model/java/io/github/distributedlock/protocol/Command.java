@@ -14,8 +14,8 @@ record Command(Kind kind, Owner owner, @Nullable Owner from) {
 	enum Kind {
 
 		/**
-		 * {@code SET NX PX}, or, to get a fencing token with it, {@code acquire.lua}
-		 * without registering.
+		 * {@code SET NX PX}, or, with a fencing token, {@code acquire.lua} without
+		 * registering.
 		 */
 		ACQUIRE,
 

@@ -20,8 +20,8 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * The possible steps of fair requests, and of unfair ones beside them, where a command
- * and the answer to it are one step. The request that polls in a JVM asks for itself; the
- * answer, or a message, may wake another one.
+ * and the answer to it are one step. The request that polls in a JVM sends its own
+ * ticket; the answer, or a message, may wake another request.
  *
  * @param jvms the JVM of each request
  * @param unfair the requests that are not fair, at most one in each JVM
@@ -43,13 +43,13 @@ record FairProtocol(List<Integer> jvms, Set<Integer> unfair, boolean hears, bool
 	enum Rule {
 
 		/**
-		 * A request registers its ticket before joining the queue of the JVM.
+		 * A request registers a ticket before joining the queue of the JVM.
 		 */
 		REGISTERS_FIRST,
 
 		/**
 		 * A wake-up is for the request with that ticket, wherever that request stands in
-		 * its JVM.
+		 * the queue of the JVM.
 		 */
 		WAKE_UPS_ARE_PERSONAL,
 
@@ -60,7 +60,7 @@ record FairProtocol(List<Integer> jvms, Set<Integer> unfair, boolean hears, bool
 		ANSWERS_WAKE,
 
 		/**
-		 * A wake-up for a request that has ended withdraws its ticket.
+		 * A wake-up for a request that has ended withdraws the ticket.
 		 */
 		ORPHANS_ARE_WITHDRAWN,
 
@@ -72,7 +72,7 @@ record FairProtocol(List<Integer> jvms, Set<Integer> unfair, boolean hears, bool
 	}
 
 	/**
-	 * One fair request for each number, which is its JVM.
+	 * One fair request for each number, which is the JVM of the request.
 	 */
 	static FairProtocol jvms(Integer... jvms) {
 		return new FairProtocol(List.of(jvms), Set.of(), true, false, 0, Set.of(), null);

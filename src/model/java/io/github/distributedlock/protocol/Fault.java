@@ -6,12 +6,12 @@ package io.github.distributedlock.protocol;
 enum Fault {
 
 	/**
-	 * A JVM dies; what it has sent may still be carried out.
+	 * A JVM dies; commands that the JVM has sent may still be carried out.
 	 */
 	CRASH,
 
 	/**
-	 * A wake-up is published and never arrives; or reaches nobody, since its waiter, who
+	 * A wake-up is published and never arrives; or reaches nobody, since the waiter, who
 	 * is alive, does not listen for a moment.
 	 */
 	LOST_MESSAGE,
@@ -27,7 +27,7 @@ enum Fault {
 	LOST_LEASE,
 
 	/**
-	 * A command is carried out and its answer never arrives.
+	 * A command is carried out and the answer never arrives.
 	 */
 	LOST_ANSWER,
 
@@ -53,7 +53,7 @@ enum Fault {
 	SILENCE,
 
 	/**
-	 * A JVM dies, and its connections look open to the server.
+	 * A JVM dies, and the connections of that JVM look open to the server.
 	 */
 	UNSEEN_CRASH,
 

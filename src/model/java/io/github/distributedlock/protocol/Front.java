@@ -8,10 +8,11 @@ import java.util.Set;
  * @param phase how far the request is
  * @param request the number of the request
  * @param requestsLeft how many requests follow
- * @param left for how long the request may still believe in its registration, or in its
+ * @param left for how long the request may still believe in the registration, or in the
  * hold
  * @param timer how long the request rests, if everything is in time
- * @param heard whether the grant of the registration has come before the answer to it
+ * @param heard whether the grant of the registration has come before the answer to the
+ * registration
  * @param wakes whether the request asks at once
  * @param unanswered whether a registration of the request may still be carried out
  * @param tokens the further tokens that may own the key
@@ -29,7 +30,7 @@ record Front(Phase phase, int request, int requestsLeft, int left, int timer, bo
 		DEAD,
 
 		/**
-		 * The JVM has crashed, and its connections look open.
+		 * The JVM has crashed, and the connections look open.
 		 */
 		DEAD_UNSEEN
 
@@ -101,7 +102,7 @@ record Front(Phase phase, int request, int requestsLeft, int left, int timer, bo
 	}
 
 	/**
-	 * The next request sends its first registration.
+	 * The next request sends a first registration.
 	 */
 	Front begins(int left, Set<Owner> named) {
 		return new Front(Phase.ASKING, this.request + 1, this.requestsLeft - 1, left, 0, false, false, false,

@@ -8,7 +8,7 @@ import java.util.List;
  *
  * @param bypasses how often another JVM was granted the lock since the first JVM waits,
  * -1 if the first JVM does not wait
- * @param handOvers how often the key was handed on in its JVM since the grant
+ * @param handOvers how often the key was handed on inside a JVM since the grant
  * @param reservations the steps that have reserved the key for JVMs that were dead
  * @param tokens how many fencing tokens were granted
  * @param granted the newest fencing token

@@ -32,7 +32,8 @@ record GrantJvm(GrantSetup setup) {
 	}
 
 	/**
-	 * The next thread takes over the place. A ticket has one of its own, and withdraws.
+	 * The next thread takes over the place. A ticket has a place that no other request
+	 * takes over, and withdraws.
 	 */
 	Grants next(Grants state, int number) {
 		Owner owner = owner(state, number);
@@ -48,7 +49,7 @@ record GrantJvm(GrantSetup setup) {
 	}
 
 	/**
-	 * The front waits no longer for the answer to its registration. The message that came
+	 * The front waits no longer for the answer to the registration. The message that came
 	 * before is proof enough.
 	 */
 	Grants unanswered(Grants state, int number) {
@@ -125,7 +126,7 @@ record GrantJvm(GrantSetup setup) {
 	}
 
 	/**
-	 * A request that is woken asks at once, and names the token that it has heard of.
+	 * A request that is woken asks at once, and names the token of the message.
 	 */
 	private Grants woken(Grants state, Owner owner) {
 		Front front = state.front(owner.thread());
@@ -135,7 +136,7 @@ record GrantJvm(GrantSetup setup) {
 	}
 
 	/**
-	 * If time passes as it likes, the front may ask at any moment anyway.
+	 * Where steps may take any time, the front may ask at any moment anyway.
 	 */
 	private Front wake(Front front) {
 		return this.setup.timely() ? front.woken() : front;
@@ -156,7 +157,7 @@ record GrantJvm(GrantSetup setup) {
 
 	/**
 	 * The request of a front has ended. Owners that may still have the key are cleaned
-	 * up, and so is the request's own token if one of its registrations may still be
+	 * up, and so is the request's own token if a registration of that token may still be
 	 * carried out.
 	 */
 	Grants end(Grants state, int number, Set<Owner> unclean) {

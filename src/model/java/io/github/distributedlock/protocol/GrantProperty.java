@@ -81,7 +81,7 @@ enum GrantProperty implements Property<Grants> {
 	},
 
 	/**
-	 * If everything is in time, no holder sees its deadline pass.
+	 * If everything is in time, no holder sees the deadline pass.
 	 */
 	NO_LOST_HOLD {
 

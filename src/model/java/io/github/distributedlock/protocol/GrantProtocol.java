@@ -23,8 +23,8 @@ import org.jspecify.annotations.Nullable;
  * the key at least as long, because the grant came later. So clocks need not agree, only
  * run alike.
  * <p>
- * A release and the answer to it take one step, and so does the answer to a withdrawal;
- * registrations, their answers and messages are under way for as long as they like.
+ * A release and the answer to the release take one step, and so does the answer to a
+ * withdrawal. Registrations, their answers and messages may be under way for any time.
  */
 final class GrantProtocol implements Model<Grants> {
 
@@ -35,7 +35,7 @@ final class GrantProtocol implements Model<Grants> {
 	private final GrantScripts scripts;
 
 	/**
-	 * The server under each of its faults.
+	 * The server under each fault of the server.
 	 */
 	private final Map<Fault, GrantScripts> faulty = new EnumMap<>(Fault.class);
 
@@ -223,7 +223,7 @@ final class GrantProtocol implements Model<Grants> {
 
 	/**
 	 * If all is in time, the death of a holder, or of somebody whose command is under
-	 * way, is left out: it costs a lease by right.
+	 * way, is left out: such a death costs a lease by right.
 	 */
 	private void crash(Steps steps, int jvm) {
 		List<Front> dead = new ArrayList<>(steps.state.fronts());

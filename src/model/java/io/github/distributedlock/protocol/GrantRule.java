@@ -49,13 +49,13 @@ enum GrantRule {
 	NOT_WHILE_WITHDRAWING,
 
 	/**
-	 * A clean-up begins only once its request has ended.
+	 * A clean-up begins only once the request has ended.
 	 */
 	CLEAN_UP_AFTER_REQUEST,
 
 	/**
-	 * The next thread does not wait under the token of the one before, with a time of its
-	 * own.
+	 * The next thread does not wait under the token of the thread before with another
+	 * time.
 	 */
 	TIME_OF_THE_TOKEN,
 
@@ -75,7 +75,7 @@ enum GrantRule {
 	HEARD_WHILE_ASKING_IS_NAMED,
 
 	/**
-	 * A grant that comes before the answer to its registration is kept until then.
+	 * A grant that comes before the answer to the registration is kept until then.
 	 */
 	EARLY_GRANT_IS_KEPT,
 
@@ -85,7 +85,7 @@ enum GrantRule {
 	UNWANTED_GRANT_IS_GIVEN_BACK,
 
 	/**
-	 * A registration that was not answered is cleaned up after, once its request has
+	 * A registration that was not answered is cleaned up after, once the request has
 	 * ended.
 	 */
 	UNANSWERED_REGISTRATION_IS_CLEANED_UP,

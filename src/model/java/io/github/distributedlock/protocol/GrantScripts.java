@@ -54,7 +54,7 @@ final class GrantScripts {
 	}
 
 	/**
-	 * The key is the owner's afterwards, or it waits.
+	 * Afterwards the owner has the key, or waits.
 	 */
 	Grants register(Grants state, Packet.Register command) {
 		Owner owner = command.owner();
@@ -89,7 +89,7 @@ final class GrantScripts {
 	}
 
 	/**
-	 * The release of a token whose request has ended, and the end of its registration.
+	 * The release of a token whose request has ended, and the end of the registration.
 	 */
 	Grants cleanUp(Grants state, Owner owner) {
 		return run(state, owner, (server) -> server.forget(claim(owner)));

@@ -15,7 +15,7 @@ import io.github.distributedlock.backend.Waiter;
  * @param reserving the fronts whose scripts know of no grants
  * @param fenced the fronts whose second request may not be granted
  * @param timely whether time passes only while nobody has anything to do; otherwise each
- * step may take as long as it likes
+ * step may take any time
  * @param lease the lease of each hold
  * @param grant the lease of a grant before its renewal
  * @param holding for how long a lock is held, if everything is in time
@@ -45,7 +45,7 @@ record GrantSetup(List<Integer> requests, List<Integer> jvms, Set<Integer> fair,
 	static final int LEASE_IN_TIME = 5;
 
 	/**
-	 * A JVM for each of these fronts, and time that passes as it likes.
+	 * A JVM for each of these fronts, and steps that may take any time.
 	 */
 	static GrantSetup requests(Integer... requests) {
 		List<Integer> jvms = IntStream.range(0, requests.length).boxed().toList();
@@ -118,7 +118,7 @@ record GrantSetup(List<Integer> requests, List<Integer> jvms, Set<Integer> fair,
 	}
 
 	/**
-	 * The time that a holder may believe in, from the moment when it asked.
+	 * The time that a holder may believe in, from the moment when the holder asked.
 	 */
 	int believed() {
 		return this.lease - (holds(GrantRule.MARGIN_COVERS_DRIFT) ? this.margin : 0);
@@ -141,7 +141,7 @@ record GrantSetup(List<Integer> requests, List<Integer> jvms, Set<Integer> fair,
 
 	/**
 	 * Returns whether a lease with so much left is to be renewed: a grant after a third
-	 * of its time, and a full lease when no more than that is left.
+	 * of the time, and a full lease when no more than that is left.
 	 */
 	boolean isRenewalDue(int left) {
 		int planned = holds(GrantRule.RENEWED_AS_GRANTED) ? this.grant : this.lease;
@@ -157,8 +157,8 @@ record GrantSetup(List<Integer> requests, List<Integer> jvms, Set<Integer> fair,
 	}
 
 	/**
-	 * For whom a waiter waits: its owner, or the front without a request that is not fair
-	 * in that JVM.
+	 * Returns for whom a waiter waits: the owner of a ticket, or the front of the JVM
+	 * whose requests are not fair.
 	 */
 	Owner ownerOf(Waiter waiter) {
 		if (waiter.ticket() != null) {

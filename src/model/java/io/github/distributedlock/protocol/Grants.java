@@ -17,8 +17,8 @@ import org.jspecify.annotations.Nullable;
  * @param packets the packets under way, in any order
  * @param bypasses how often others got the key since the request of the first front has a
  * place, even if that place was lost; -1 if this is not counted
- * @param idle for how long nobody has had the lock though somebody wants it, if
- * everything is in time
+ * @param idle for how long nobody has had the lock though somebody waits, if everything
+ * is in time
  * @param faultsLeft how much more may go wrong
  */
 record Grants(ModelKey key, List<Front> fronts, Set<Packet> packets, int bypasses, int idle, int faultsLeft) {
@@ -37,7 +37,7 @@ record Grants(ModelKey key, List<Front> fronts, Set<Packet> packets, int bypasse
 	private static final int SUPERSEDED = 1;
 
 	/**
-	 * A registration that was sent. In place of a number, a registration says whether its
+	 * A registration that was sent. In place of a number, a registration says whether the
 	 * request has sent no later one: no other is ever accepted.
 	 *
 	 * @param owner the token that is to own the key
@@ -65,7 +65,7 @@ record Grants(ModelKey key, List<Front> fronts, Set<Packet> packets, int bypasse
 	}
 
 	/**
-	 * A packet on its way between a JVM and the server.
+	 * A packet on the way between a JVM and the server.
 	 */
 	sealed interface Packet {
 
@@ -91,7 +91,7 @@ record Grants(ModelKey key, List<Front> fronts, Set<Packet> packets, int bypasse
 		}
 
 		/**
-		 * The answer to a registration, for a front that waits for it.
+		 * The answer to a registration, for the front that waits for the answer.
 		 */
 		record Answer(Owner owner, boolean acquired) implements Packet {
 		}
@@ -161,7 +161,7 @@ record Grants(ModelKey key, List<Front> fronts, Set<Packet> packets, int bypasse
 	}
 
 	/**
-	 * The request of a front has ended: nobody passes it by any more.
+	 * The request of a front has ended: nobody passes that request by any more.
 	 */
 	Grants ended(int front) {
 		return (front == WATCHED) ? bypasses(0) : this;
@@ -193,7 +193,7 @@ record Grants(ModelKey key, List<Front> fronts, Set<Packet> packets, int bypasse
 	}
 
 	/**
-	 * No registration that a front has sent up to now is its last one.
+	 * No registration that a front has sent up to now is the last one.
 	 */
 	Grants superseded(int front) {
 		ModelKey renumbered = this.key.numbered((owner) -> Owner.of(owner).thread() == front, SUPERSEDED);

@@ -28,7 +28,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.junit.jupiter.params.provider.Arguments.arguments;
 
 /**
- * Explores the {@link KeptProtocol}: a key that stays with its JVM is used by its owner
+ * Explores the {@link KeptProtocol}: a key that stays with a JVM is used by the owner
  * alone, others get the key when they ask, and no rule is superfluous for that.
  */
 @Exploration

@@ -20,7 +20,7 @@ import org.jspecify.annotations.Nullable;
 /**
  * The possible steps where a released key stays with its JVM, whose next request takes
  * the key without a command, until another JVM asks. Each command and the answer to it
- * are one step, and so is a grant. A recall is under way for as long as it likes.
+ * are one step, and so is a grant. A recall may be under way for any time.
  *
  * @param requests how many requests each JVM has
  * @param timely whether time passes only when no other step is due
@@ -55,7 +55,7 @@ record KeptProtocol(List<Integer> requests, boolean timely, int earlier, int mos
 		RECALLED_IS_RELEASED,
 
 		/**
-		 * A key is not given back while it is used.
+		 * A key is not given back while in use.
 		 */
 		NOT_WHILE_USED,
 
@@ -71,7 +71,7 @@ record KeptProtocol(List<Integer> requests, boolean timely, int earlier, int mos
 		WHO_WAITED_IS_RECALLED,
 
 		/**
-		 * A recall is for the owner that it names.
+		 * A recall is only for the owner that the recall names.
 		 */
 		NAMES_THE_OWNER,
 
@@ -81,7 +81,7 @@ record KeptProtocol(List<Integer> requests, boolean timely, int earlier, int mos
 		NOT_WHEN_OVER,
 
 		/**
-		 * A request that takes a kept key has what is left of its lease.
+		 * A request that takes a kept key has what is left of the key's lease.
 		 */
 		WHAT_IS_LEFT,
 
@@ -101,7 +101,7 @@ record KeptProtocol(List<Integer> requests, boolean timely, int earlier, int mos
 		CONSTANT_USE_ENDS,
 
 		/**
-		 * A JVM that stops gives back what it keeps.
+		 * A JVM that stops gives back all kept keys.
 		 */
 		STOP_RELEASES
 
@@ -116,7 +116,7 @@ record KeptProtocol(List<Integer> requests, boolean timely, int earlier, int mos
 	/**
 	 * A JVM.
 	 *
-	 * @param number that of its last owner token
+	 * @param number the number of the JVM's last owner token
 	 * @param requests how many requests are to come
 	 * @param recalled whether the present owner has heard a recall, or counts as recalled
 	 * @param left what is left of the lease, as far as the JVM knows
@@ -206,7 +206,7 @@ record KeptProtocol(List<Integer> requests, boolean timely, int earlier, int mos
 	enum Duty implements Property<Kept> {
 
 		/**
-		 * Only the owner of the key uses it.
+		 * Only the owner uses a key.
 		 */
 		USERS_OWN,
 

@@ -6,7 +6,7 @@ package io.github.distributedlock.protocol;
 enum Mutant {
 
 	/**
-	 * A release deletes the key whoever owns it.
+	 * A release deletes the key without a look at the owner.
 	 */
 	NO_OWNER_CHECK,
 
@@ -37,12 +37,12 @@ enum Mutant {
 
 	/**
 	 * A request that was granted the lock without hearing of the grant, and asks again,
-	 * takes its own value for somebody else's.
+	 * takes the request's own value for somebody else's.
 	 */
 	OWN_VALUE_NOT_RECOGNISED,
 
 	/**
-	 * A wake-up counts only for a thread that is parked when it comes.
+	 * A wake-up counts only for a thread that is parked at that moment.
 	 */
 	EARLY_WAKE_UP_FORGOTTEN,
 
@@ -67,7 +67,7 @@ enum Mutant {
 	DEADLINE_AFTER_SERVER,
 
 	/**
-	 * A grant counts even if its answer came after the deadline.
+	 * A grant counts even if the answer came after the deadline.
 	 */
 	LATE_ANSWER_COUNTS,
 
@@ -97,18 +97,18 @@ enum Mutant {
 	WAKE_UP_BEFORE_RESERVING,
 
 	/**
-	 * Without Lua, a release ends the registration of the oldest waiter as it looks.
+	 * Without Lua, the look at the oldest waiter ends the registration of that waiter.
 	 */
 	WAITER_POPPED_AT_ONCE,
 
 	/**
-	 * Without Lua, a release does not end the registration of the waiter that it wakes.
+	 * Without Lua, a release wakes a waiter and does not end the waiter's registration.
 	 */
 	WAITER_NOT_FORGOTTEN,
 
 	/**
-	 * Without Lua, a release does not care whether the waiter that it has reserved the
-	 * key for was still registered.
+	 * Without Lua, a release reserves the key for a waiter and does not check that the
+	 * waiter was still registered.
 	 */
 	WAITER_TAKEN_FOR_GRANTED,
 
@@ -125,18 +125,18 @@ enum Mutant {
 	RESERVATION_CHANGED_BY_WHO_MADE_IT,
 
 	/**
-	 * Without Lua, an acquisition that is refused a command after it has got the lock
-	 * counts as one that was not carried out.
+	 * Without Lua, an acquisition that has got the lock counts as not carried out if a
+	 * later command of the acquisition is refused.
 	 */
 	REFUSED_MIDWAY_COUNTS_AS_NOT_BEGUN,
 
 	/**
-	 * A key is passed on whoever owns it by then.
+	 * A key is passed on whoever is the owner by then.
 	 */
 	PASSED_ON_WHOEVER_HAS_IT,
 
 	/**
-	 * A key is passed on inside a JVM after its slice, too, though others wait.
+	 * A key is passed on inside a JVM also after the slice, though others wait.
 	 */
 	NO_YIELDING,
 
@@ -146,7 +146,7 @@ enum Mutant {
 	YIELDS_WITHOUT_REGISTERING,
 
 	/**
-	 * A key that was passed on without an answer is not released for who had it.
+	 * A key that was passed on without an answer is not released for the former holder.
 	 */
 	NOT_RELEASED_AFTER_PASSING_ON_UNHEARD,
 
@@ -162,12 +162,12 @@ enum Mutant {
 	CLEAN_UP_WHILE_HANDED_ON,
 
 	/**
-	 * A request that takes a key which was left to it ignores the deadline.
+	 * A request that takes over a vacant key ignores the deadline of the key.
 	 */
 	LOSS_BETWEEN_HOLDS_UNNOTICED,
 
 	/**
-	 * A key that is lost while nobody has it is not cleaned up after.
+	 * A key that is lost while vacant is not cleaned up after.
 	 */
 	NO_CLEAN_UP_BETWEEN_HOLDS,
 

@@ -18,14 +18,15 @@ record OwnedKey(Owner owner, boolean vacant, int handedOn, boolean unsettled) {
 	static final int SLICE = 1;
 
 	/**
-	 * Returns the key as the holder leaves it to the next request.
+	 * Returns the key in the state in which the holder leaves the key to the next
+	 * request.
 	 */
 	OwnedKey left(boolean unsettled) {
 		return new OwnedKey(this.owner, true, this.handedOn, this.unsettled || unsettled);
 	}
 
 	/**
-	 * Returns the key as the next request takes it.
+	 * Returns the key in the state after the next request took over.
 	 */
 	OwnedKey taken() {
 		return new OwnedKey(this.owner, false, this.handedOn + 1, this.unsettled);

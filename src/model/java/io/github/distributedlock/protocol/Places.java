@@ -15,7 +15,7 @@ import io.github.distributedlock.protocol.Server.Waiter;
  * @param waiters what stands in {@code lock-waiters:{k}}
  * @param clients what each JVM does
  * @param bypasses how often another JVM got the lock since the first one is registered,
- * -1 if it is not
+ * -1 if the first JVM is not registered
  */
 record Places(List<Waiter> waiters, List<Client> clients, int bypasses) {
 

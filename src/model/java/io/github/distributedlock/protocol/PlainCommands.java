@@ -24,7 +24,7 @@ record PlainCommands(Setup setup) {
 	}
 
 	/**
-	 * The change of the sender's state when its step ends.
+	 * The change of the sender's state when the step ends.
 	 */
 	interface Ending {
 
@@ -115,7 +115,7 @@ record PlainCommands(Setup setup) {
 	}
 
 	/**
-	 * {@code PEXPIRE}, which leaves the value as it is.
+	 * {@code PEXPIRE}, which leaves the value unchanged.
 	 */
 	private Outcome renewed(State state, StepProgress at) {
 		Outcome granted = granted(state, at);
@@ -252,7 +252,7 @@ record PlainCommands(Setup setup) {
 	}
 
 	/**
-	 * The key is reserved for a waiter that does not take it. With best effort the
+	 * The key is reserved for a waiter that does not come. With best effort the
 	 * reservation stays: a waiter that takes the key after all must not meet one that has
 	 * looked before.
 	 */

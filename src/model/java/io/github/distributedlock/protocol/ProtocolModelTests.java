@@ -36,8 +36,8 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.junit.jupiter.params.provider.Arguments.arguments;
 
 /**
- * Explores the {@link Protocol} in all orders of steps: each property holds, and each of
- * them fails if one of its rules is broken.
+ * Explores the {@link Protocol} in all orders of steps: each property holds, and each
+ * property fails if a rule behind the property is broken.
  */
 @Exploration
 @Tag("optimized")
@@ -76,8 +76,8 @@ class ProtocolModelTests {
 	}
 
 	/**
-	 * Without anything atomic, as long as no command comes later than the lease that it
-	 * is about has left.
+	 * The properties without anything atomic, as long as no command comes after the end
+	 * of the lease in question.
 	 */
 	@ParameterizedTest
 	@MethodSource

@@ -22,7 +22,7 @@ enum ProtocolProperty implements Property<State> {
 	},
 
 	/**
-	 * Nobody frees or takes the key of a JVM that believes to own it.
+	 * Nobody frees or takes a key whose owner believes in the ownership.
 	 */
 	HANDS_OFF {
 
@@ -39,10 +39,10 @@ enum ProtocolProperty implements Property<State> {
 	},
 
 	/**
-	 * Nobody waits for time to pass. Not for runs in which the sender of the wake-up dies
-	 * or loses its lease, the wake-up is lost, or a late or refused command leaves a
-	 * registration that nobody knows of, or undoes one, or, without Lua, an earlier
-	 * command of the sender was not answered: in these runs requests wait for the poll.
+	 * Nobody waits for time to pass. The property does not hold in runs in which requests
+	 * wait for the poll: the sender of the wake-up dies or loses the lease, the wake-up
+	 * is lost, a late or refused command leaves a registration that nobody knows of, or
+	 * undoes one, or, without Lua, an earlier command of the sender was not answered.
 	 */
 	NO_LOST_WAKE_UP {
 
@@ -95,9 +95,9 @@ enum ProtocolProperty implements Property<State> {
 
 	/**
 	 * No step reserves the key twice for a JVM that is dead. So a dead JVM gets at most
-	 * as many reservations as there were steps that saw it wait before the first of them
-	 * ended its registration. Not for runs in which another fault leaves the
-	 * registration.
+	 * as many reservations as there were steps that saw the JVM wait before the first of
+	 * these steps ended the registration. The property does not hold in runs in which
+	 * another fault leaves the registration.
 	 */
 	THE_DEAD_ARE_FORGOTTEN {
 
@@ -109,7 +109,7 @@ enum ProtocolProperty implements Property<State> {
 	},
 
 	/**
-	 * Each fencing token that is granted is greater than all before it.
+	 * Each fencing token that is granted is greater than all tokens before.
 	 */
 	TOKENS_INCREASE {
 
@@ -135,8 +135,8 @@ enum ProtocolProperty implements Property<State> {
 
 	/**
 	 * Nobody begins to work with a token after somebody did with a greater one, so that
-	 * whatever the tokens guard never has to refuse the first write of a hold. Not for
-	 * runs in which the server forgets who has the lock: there it does have to.
+	 * whatever the tokens guard never has to refuse the first write of a hold. The
+	 * property does not hold in runs in which the server forgets who has the lock.
 	 */
 	TOKENS_ARE_USED_IN_ORDER {
 

@@ -22,7 +22,7 @@ import io.github.distributedlock.backend.Waiter;
  * @param dead the JVMs that have crashed
  * @param faultsLeft how much more may go wrong
  * @param bypasses how often others that cannot share the lock with the first thread were
- * granted the lock since that thread waits, -1 if it does not wait
+ * granted the lock since that thread waits, -1 if the first thread does not wait
  */
 record Readers(List<Client> threads, List<Integer> local, ModelKey key, List<Waiter> messages, List<Late> late,
 		List<Owner> cleanUps, List<Integer> dead, int faultsLeft, int bypasses) implements Situation {
@@ -37,7 +37,7 @@ record Readers(List<Client> threads, List<Integer> local, ModelKey key, List<Wai
 		IDLE, QUEUED, ASKING, PARKED, HOLDING,
 
 		/**
-		 * Holds the lock as a reader, after holding it as a writer.
+		 * Holds the lock as a reader, after a time as the writer.
 		 */
 		DOWNGRADED,
 
@@ -69,7 +69,7 @@ record Readers(List<Client> threads, List<Integer> local, ModelKey key, List<Wai
 	 *
 	 * @param owner the owner that has sent the command
 	 * @param downgrades whether the command shares the lock that the owner has alone;
-	 * else it asks for the lock
+	 * else the command asks for the lock
 	 */
 	record Late(Owner owner, boolean downgrades) {
 	}
@@ -184,8 +184,9 @@ record Readers(List<Client> threads, List<Integer> local, ModelKey key, List<Wai
 	}
 
 	/**
-	 * Returns whether a thread that holds the lock has it in the way that it believes:
-	 * alone, as long as its turn lasts and it has not gone on as a reader.
+	 * Returns whether a thread that holds the lock has the lock in the way in which the
+	 * thread believes: alone, as long as the turn lasts and the thread has not gone on as
+	 * a reader.
 	 */
 	private boolean isOwner(int thread) {
 		int round = this.threads.get(thread).round();

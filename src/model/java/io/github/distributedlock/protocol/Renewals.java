@@ -39,7 +39,7 @@ record Renewals(int left, int believed, List<Renewal> underWay, List<Integer> un
 
 	/**
 	 * An answer was read.
-	 * @param lease what it promises, 0 if the lease is lost
+	 * @param lease what the answer promises, 0 if the lease is lost
 	 */
 	Renewals believing(int lease) {
 		int believed = (lease > 0 && this.believed > 0) ? Math.max(this.believed, lease) : 0;
@@ -81,12 +81,12 @@ record Renewals(int left, int believed, List<Renewal> underWay, List<Integer> un
 		LOOK,
 
 		/**
-		 * {@code GET lock}, if it has that time to live already.
+		 * {@code GET lock}, if the key has that time to live already.
 		 */
 		WHOSE,
 
 		/**
-		 * {@code CompareAndSet} of the owner for itself with the lease.
+		 * {@code CompareAndSet} of the owner for the same owner with the lease.
 		 */
 		COMPARE_AND_SET,
 

@@ -21,7 +21,7 @@ record Request(int number, Phase phase, boolean refused, boolean unsettled, int 
 		IDLE,
 
 		/**
-		 * Waits for its turn in the local queue.
+		 * Waits for the turn in the local queue.
 		 */
 		QUEUED,
 

@@ -21,9 +21,9 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * The possible steps of readers, writers and threads that share permits, where a command
- * and the answer to it are one step. The turn of a writer ends with the hold, also if the
- * writer goes on as a reader; the turn of all others ends as soon as they have the lock.
- * Writers of one JVM pass the key on as after a slice.
+ * and the answer to the command are one step. The turn of a writer ends with the hold,
+ * also if the writer goes on as a reader; the turn of all others ends as soon as they
+ * have the lock. Writers of one JVM pass the key on as after a slice.
  *
  * @param jvms the JVM of each thread
  * @param kinds the kind of request of each thread

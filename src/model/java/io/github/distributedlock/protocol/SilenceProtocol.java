@@ -75,8 +75,8 @@ record SilenceProtocol(int waiters, @Nullable Enum<?> broken) implements Model<S
 		RENEWED_EACH_SECOND,
 
 		/**
-		 * A sign of life is written again before it is so old that the next poll may come
-		 * after the silence.
+		 * A sign of life is written again before the next poll could come after the
+		 * silence.
 		 */
 		HEARD_BEFORE_SILENCE
 

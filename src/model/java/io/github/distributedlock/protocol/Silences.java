@@ -12,7 +12,7 @@ import io.github.distributedlock.backend.Waiter;
  *
  * @param key what the server knows of the key, which somebody has
  * @param waiters what each waiter does
- * @param left the time to live of the queue, {@link #FOR_EVER} if it has none
+ * @param left the time to live of the queue, {@link #FOR_EVER} if there is none
  * @param second how far the server's second is
  * @param isInOrder whether nobody was woken that had been silent for too long
  */

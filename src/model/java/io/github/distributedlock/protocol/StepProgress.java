@@ -15,7 +15,7 @@ import org.jspecify.annotations.Nullable;
  * @param last the last fencing token that was seen, or the last place of the waiters
  * @param time the time that was seen with the token
  * @param done whether the lock has been acquired, or given back, whatever follows
- * @param tooLate whether its deadline has passed since
+ * @param tooLate whether the deadline of the step has passed since
  * @param unheard whether the next command was sent, and given up for unanswered
  */
 record StepProgress(Command step, Line next, boolean again, boolean compared, @Nullable Value current, int waiter,
@@ -38,7 +38,7 @@ record StepProgress(Command step, Line next, boolean again, boolean compared, @N
 		WHOSE,
 
 		/**
-		 * {@code CompareAndSet} of the own value for itself with the lease.
+		 * {@code CompareAndSet} of the own value for the same value with the lease.
 		 */
 		RENEW,
 
@@ -84,7 +84,7 @@ record StepProgress(Command step, Line next, boolean again, boolean compared, @N
 
 		/**
 		 * {@code CompareAndSet} of the own value for a reservation, or {@code SET NX} of
-		 * it if the key is believed to be free.
+		 * the reservation if the key is believed to be free.
 		 */
 		RESERVE,
 
@@ -99,7 +99,7 @@ record StepProgress(Command step, Line next, boolean again, boolean compared, @N
 		FORGET,
 
 		/**
-		 * {@code PUBLISH} to it.
+		 * {@code PUBLISH} to the waiter.
 		 */
 		PUBLISH,
 

@@ -17,8 +17,8 @@ sealed interface Value {
 	 * An owner token.
 	 *
 	 * @param owner the owner
-	 * @param doomed whether its lease runs out any moment, for the owner's own deadline,
-	 * which is earlier, has passed
+	 * @param doomed whether the lease runs out any moment, because the owner's own
+	 * deadline, which is earlier, has passed
 	 */
 	record Owned(Owner owner, boolean doomed) implements Value {
 	}
@@ -26,7 +26,7 @@ sealed interface Value {
 	/**
 	 * {@code reserved:<instance>}.
 	 *
-	 * @param jvm the only one that may turn it into an owner token
+	 * @param jvm the only JVM that may turn the reservation into an owner token
 	 */
 	record Reserved(int jvm) implements Value {
 	}

@@ -1,27 +1,27 @@
 /**
  * Explicit-state models of what the Redis backend and the engine around it do, step by
- * step, with every order of steps and every fault that a run may meet. They stand next to
- * the code because they have to change with it.
+ * step, with every order of steps and every fault that a run may meet. The models stand
+ * next to the code because a change of the code changes a model, too.
  * <p>
- * {@code Protocol} is the whole of it. With Lua, a step is one command. Without, each
- * command of a step is one, and {@code CompareAndSet} is a command, whatever it is made
- * of:
+ * {@code Protocol} is the whole protocol. With Lua, a step is one command. Without Lua, a
+ * step takes several commands. {@code CompareAndSet} then counts as one command, in
+ * whichever way the server compares:
  * <ul>
  * <li>A script, {@code DELEX}, {@code SET IFEQ} and the like are one command.</li>
  * <li>{@code WATCH}, {@code GET}, {@code MULTI}, a change and {@code EXEC} count as one
- * at the moment of the {@code EXEC}: it changes something only if no client has written
- * to the key since the {@code WATCH}, so the key still has the value that {@code GET}
- * found. If that was another one, they count as one at the moment of the {@code GET}. If
- * the {@code EXEC} is refused since one has, nothing was done, and all is done anew. A
- * connection that is lost loses the transaction with it, so only the {@code EXEC} can be
- * carried out late.</li>
- * <li>A key that runs out in between is no write for some servers. They count as one just
- * before its end then: a client that finds the key free in between can take it only by a
- * write, which the {@code EXEC} would notice. A {@code PEXPIRE} finds nothing and fails,
- * as after the end.</li>
- * <li>With best effort it is two commands, one that compares and one that changes the key
- * whatever that has become by then. Neither is late, so the key does not run out in
- * between.</li>
+ * command at the moment of the {@code EXEC}: an {@code EXEC} changes something only if no
+ * client has written to the key since the {@code WATCH}, so the key still has the value
+ * that {@code GET} found. If {@code GET} found another value than the expected one, all
+ * count as one command at the moment of the {@code GET}. If the {@code EXEC} is refused
+ * because a client has written, nothing was done, and all is done anew. A lost connection
+ * loses the transaction, so only the {@code EXEC} can be carried out late.</li>
+ * <li>For some servers, a key that runs out in between was not written. The commands then
+ * count as one just before the end of the key: a client that finds the key free in
+ * between can take the key only by a write, which the {@code EXEC} would notice. A
+ * {@code PEXPIRE} finds nothing and fails, as after the end.</li>
+ * <li>With best effort, {@code CompareAndSet} is two commands: one compares, and one
+ * changes the key, whatever value the key has by then. Neither command is late, so the
+ * key does not run out in between.</li>
  * </ul>
  * The server of {@code Protocol} with Lua, {@code GrantProtocol}, {@code SharedProtocol},
  * {@code FairProtocol}, {@code KeptProtocol} and {@code SilenceProtocol} is
@@ -35,11 +35,11 @@
  * {@code SharedProtocol} about readers and writers, and {@code CollectProtocol} about
  * requests for two keys. {@code GrantProtocol} is about locks that arrive with a message,
  * with commands, answers and messages that are late, and with time. {@code KeptProtocol}
- * is about locks that stay with their JVM until another one asks. Three more show what
- * needs numbers: {@code SilenceProtocol} what of the waiters need not be written each
- * time, {@code RenewalProtocol} why a renewal never takes time from a lease that its
- * holder believes in, and {@code Places} why no waiter is passed by more often than there
- * are others, though places may be stale or equal.
+ * is about locks that stay with their JVM until another one asks. Three more models need
+ * numbers. {@code SilenceProtocol} shows what of the waiters need not be written each
+ * time. {@code RenewalProtocol} shows why a renewal never takes time from a lease in
+ * which a holder believes. {@code Places} shows why no waiter is passed by more often
+ * than there are others, though places may be stale or equal.
  */
 @NullMarked
 package io.github.distributedlock.protocol;

@@ -93,7 +93,7 @@ abstract class ContractBench {
 
 	/**
 	 * Opens the store.
-	 * @param needed what the test is about; without it the test is skipped
+	 * @param needed the features of the test, which is skipped on a store without them
 	 */
 	LockBackend open(String store, LockFeature... needed) {
 		StandstillWatch watch = new StandstillWatch(backend(store));
@@ -183,8 +183,8 @@ abstract class ContractBench {
 		eventually("acquired", () -> askAgain(backend, claim).acquired());
 	}
 
-	// Well beyond the short lease that must not count. Asked of the owner: one who tries
-	// to acquire would keep the key busy himself once it is free.
+	// The wait is well beyond the short lease that must not count. The owner is asked: an
+	// attempt of somebody else would take the key as soon as the key is free.
 	void staysOwned(LockBackend backend, Claim claim) {
 		Claim probe = claim.lease(Duration.ofMillis(1));
 		during(RENEWABLE.plusMillis(200),

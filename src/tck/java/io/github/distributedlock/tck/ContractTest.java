@@ -12,7 +12,7 @@ import org.junit.jupiter.params.provider.MethodSource;
 
 /**
  * A test that runs on each of the {@linkplain LockBackendContractTests#stores() stores},
- * side by side with the others of its class.
+ * side by side with the other tests of the class.
  */
 @Target(ElementType.METHOD)
 @Retention(RetentionPolicy.RUNTIME)

@@ -15,7 +15,7 @@ import io.github.distributedlock.backend.Waiter;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 
 /**
- * A listener that remembers what it heard.
+ * A listener that remembers all release notifications.
  */
 public final class Ear implements ReleaseListener {
 

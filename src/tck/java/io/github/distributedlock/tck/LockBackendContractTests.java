@@ -23,9 +23,9 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
 /**
- * The contract of a {@link LockBackend} and of what it adds: the inherited tests are
- * about owners and how they pass a key on, these about those who wait. What a store does
- * not add is skipped, and the report says so.
+ * The contract of a {@link LockBackend} and of additional features. The inherited tests
+ * are about owners and how they pass a key on, these tests about those who wait. A test
+ * of a feature that the store does not have is skipped, and the report says so.
  * <p>
  * The test class of a store extends this one and says how a backend is made. One that
  * offers shared or fair locks has another one, which extends {@link SharedContractTests}.
@@ -167,7 +167,8 @@ public abstract class LockBackendContractTests extends PassingContractTests {
 		Ear b = listen(backend, "b");
 		backend.acquire(claim(key, "a", SHORT));
 		Claim waiting = claim(key, "b");
-		// The second attempt acquires since the lease ran out, not since it was woken.
+		// The second attempt acquires because the lease ran out, and not because of a
+		// wake-up.
 		eventually(() -> backend.acquireOrRegister(waiting).acquired());
 		backend.release(key, waiting.owner());
 		assertTrue(backend.acquire(claim(key, "c")).acquired(), "free, as nobody waits any more");

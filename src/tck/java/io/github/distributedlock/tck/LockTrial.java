@@ -19,15 +19,15 @@ import io.github.distributedlock.tck.History.Hold;
 import io.github.distributedlock.tck.HistoryChecker.Overlap;
 
 /**
- * Tries any lock, of whatever library: three JVMs contend for one key, while they are
- * killed and paused at random, and what each of them has held is compared. Most holds
- * take milliseconds, one in a hundred takes as long as a pause.
+ * Tries any lock, of whatever library. Three JVMs contend for one key, and are killed and
+ * paused at random. Then the holds of all JVMs are compared. Most holds take
+ * milliseconds, one in a hundred takes as long as a pause.
  * <p>
  * A hold counts from the moment at which the lock was given to a thread to the last
  * moment at which {@link Held#isHeld()} still said so, or the release began. An overlap
- * is a hold that began within another one: then the lock told two threads at one time
- * that each of them has it. Needs a {@code java} of the running JVM's home, and the
- * program {@code kill} of the shell {@code sh}.
+ * is a hold that began within another hold: at that time the lock told two threads that
+ * each of them is the holder. A trial needs a {@code java} of the running JVM's home, and
+ * the program {@code kill} of the shell {@code sh}.
  *
  * @since 1.0.0
  */
@@ -90,7 +90,7 @@ public final class LockTrial {
 	 * @throws IOException if a JVM cannot be started, or its history cannot be read
 	 * @throws InterruptedException if interrupted; the JVMs are then killed
 	 * @throws IllegalStateException if a JVM has no lock after five minutes, or ends
-	 * before; has its output
+	 * before; the message has the output of that JVM
 	 */
 	public static Report run(Class<? extends Subject> subject, Map<String, String> properties, Duration time,
 			Duration longestPause) throws IOException, InterruptedException {
@@ -166,7 +166,7 @@ public final class LockTrial {
 			.waitFor(MINUTES, TimeUnit.MINUTES);
 	}
 
-	// At the end of its input, a JVM prints for how long its threads have been waiting.
+	// At the end of the input, a JVM prints for how long each thread has been waiting.
 	private void end() throws IOException, InterruptedException {
 		for (Process jvm : this.running) {
 			jvm.getOutputStream().close();
@@ -214,13 +214,13 @@ public final class LockTrial {
 	}
 
 	/**
-	 * A lock of anybody's. Each JVM makes one, by a constructor without parameters, and
-	 * several threads use it.
+	 * A lock of any library. Each JVM makes one lock, by a constructor without
+	 * parameters, and several threads use that lock.
 	 */
 	public interface Subject {
 
 		/**
-		 * Waits for a lock for as long as it takes.
+		 * Waits for a lock without a limit of time.
 		 * @param key what to lock
 		 * @return the lock, which the calling thread has now
 		 * @throws Exception if the lock could not be had; counts as a failure
@@ -237,7 +237,7 @@ public final class LockTrial {
 		/**
 		 * Returns whether the thread may go on: what a method asks before a step that
 		 * cannot be undone. By default nobody asks.
-		 * @return whether it is held
+		 * @return whether the lock is held
 		 * @throws Exception if nobody knows; then the hold ends
 		 */
 		default boolean isHeld() throws Exception {
@@ -267,8 +267,8 @@ public final class LockTrial {
 	 * @param overlaps holds that began within another one
 	 * @param regressions holds whose fencing token is not greater than an earlier one's
 	 * @param longestWait the longest time for which a thread has waited for the lock, the
-	 * pauses of its own JVM included, also if the thread did not get the lock before the
-	 * end
+	 * pauses of the thread's JVM included, also if the thread did not get the lock before
+	 * the end
 	 * @param kills how many JVMs were killed and replaced
 	 * @param pauses how many times a JVM stood still
 	 * @param failures exceptions of acquisitions and releases, and JVMs that ended

@@ -15,7 +15,7 @@ import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 /**
- * The contract on passing a key on inside its instance.
+ * The contract on passing a key on inside an instance.
  */
 abstract class PassingContractTests extends GrantContractTests {
 

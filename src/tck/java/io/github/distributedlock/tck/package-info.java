@@ -8,8 +8,8 @@
  * {@link io.github.distributedlock.tck.HistoryChecker} finds keys that were held twice in
  * any history of holds.
  * <p>
- * Needs the library's own jar and JUnit Jupiter from 5.12 on with its parameterized tests
- * ({@code org.junit.jupiter:junit-jupiter}), as its POM says. Nothing of the library's
- * own dependencies is needed beyond what the store needs.
+ * The tests need the library's own jar and JUnit Jupiter from 5.12 on with its
+ * parameterized tests ({@code org.junit.jupiter:junit-jupiter}), as the POM says. Of the
+ * library's dependencies, the tests need only those of the store.
  */
 package io.github.distributedlock.tck;

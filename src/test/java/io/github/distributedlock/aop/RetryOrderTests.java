@@ -61,7 +61,7 @@ class RetryOrderTests {
 	}
 
 	/**
-	 * The time-out ends the future that the method has returned, and the lock with it.
+	 * The time-out ends the future that the method has returned, and so the lock.
 	 */
 	@Test
 	void timeLimiterInsideOfTheLockReleasesIt() {

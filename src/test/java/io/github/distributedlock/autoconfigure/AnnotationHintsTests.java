@@ -183,7 +183,7 @@ class AnnotationHintsTests {
 	/**
 	 * A property of a parameter.
 	 *
-	 * @param id its property
+	 * @param id a property of the parameter
 	 */
 	public record Customer(String id) {
 	}
@@ -224,7 +224,7 @@ class AnnotationHintsTests {
 	/**
 	 * A property of an element.
 	 *
-	 * @param height its property
+	 * @param height a property of the element
 	 */
 	public record Size(int height) {
 	}
@@ -232,7 +232,7 @@ class AnnotationHintsTests {
 	/**
 	 * A property of an element.
 	 *
-	 * @param text its property
+	 * @param text a property of the element
 	 */
 	public record Mark(String text) {
 	}
@@ -240,7 +240,7 @@ class AnnotationHintsTests {
 	/**
 	 * A key of a map.
 	 *
-	 * @param row its property
+	 * @param row a property of the key
 	 */
 	public record Bay(String row) {
 	}
@@ -248,7 +248,7 @@ class AnnotationHintsTests {
 	/**
 	 * One of two parameters.
 	 *
-	 * @param title its property
+	 * @param title a property of the parameter
 	 */
 	public record Note(String title) {
 	}

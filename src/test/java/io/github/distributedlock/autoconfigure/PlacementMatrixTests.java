@@ -110,8 +110,8 @@ class PlacementMatrixTests {
 	}
 
 	/**
-	 * Returns whether an interface carries the annotations, itself or on a method, as far
-	 * as Spring can find them.
+	 * Returns whether an interface, or a method of the interface, carries the
+	 * annotations, as far as Spring can find them.
 	 */
 	private static boolean isTransactional(Class<?> type) {
 		return AnnotatedElementUtils.hasAnnotation(type, Transactional.class) || Stream.of(type.getMethods())
@@ -184,7 +184,7 @@ class PlacementMatrixTests {
 		},
 
 		/**
-		 * Each bean is in a circle with another one, which is given its early reference.
+		 * Each bean is in a circle with another one, which is given an early reference.
 		 */
 		EARLY_REFERENCE(true, 0) {
 
@@ -294,7 +294,7 @@ class PlacementMatrixTests {
 
 		/**
 		 * Creates a kind.
-		 * @param subclasses whether its proxies are subclasses
+		 * @param subclasses whether the proxies of that kind are subclasses
 		 * @param both how many calls have both the transaction and the lock, at least
 		 * @param refused the placements that cannot work
 		 */
@@ -317,7 +317,7 @@ class PlacementMatrixTests {
 
 	/**
 	 * The calls of the beans of a context: one for each object that the context gives to
-	 * somebody, each type by which it is called, and each method.
+	 * somebody, each type by which the object is called, and each method.
 	 */
 	private static final class Cells {
 
@@ -505,8 +505,8 @@ class PlacementMatrixTests {
 	}
 
 	/**
-	 * Keeps the beans that it is given, as post-processors do that look for methods to
-	 * call, and lets beans have their partners.
+	 * Keeps all beans, as post-processors do that look for methods to call, and lets
+	 * beans have their partners.
 	 */
 	static class Processor implements SmartInstantiationAwareBeanPostProcessor, BeanFactoryAware {
 

@@ -695,8 +695,7 @@ final class Placements {
 	}
 
 	/**
-	 * A class with bridges for methods that only its public subclass makes visible
-	 * outside.
+	 * A class with bridges for methods that only a public subclass makes visible outside.
 	 */
 	static class Hidden {
 

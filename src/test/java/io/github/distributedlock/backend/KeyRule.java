@@ -7,13 +7,13 @@ package io.github.distributedlock.backend;
 public enum KeyRule {
 
 	/**
-	 * A grant has the lease of its claim, not the time to live of a reservation.
+	 * A grant has the lease of the claim, not the time to live of a reservation.
 	 */
 	CLAIMED_LEASE,
 
 	/**
-	 * A request that takes the key has the full lease, whatever lease it claims for a
-	 * grant.
+	 * A request that takes the key has the full lease, whatever lease the request claims
+	 * for a grant.
 	 */
 	TAKEN_IN_FULL,
 
@@ -28,7 +28,7 @@ public enum KeyRule {
 	SET_BEFORE_PUBLISH,
 
 	/**
-	 * A waiter to which the key could not be granted keeps its place.
+	 * A waiter to which the key could not be granted keeps the place.
 	 */
 	REFUSED_KEEPS_PLACE,
 
@@ -43,12 +43,12 @@ public enum KeyRule {
 	OWNER_IS_COMPARED,
 
 	/**
-	 * A withdrawal gives back what was granted to its token.
+	 * A withdrawal gives back a key that was granted to the withdrawn token.
 	 */
 	WITHDRAWAL_NAMES_TOKEN,
 
 	/**
-	 * A clean-up removes the registration of its token, too.
+	 * A clean-up of a token removes the registration of that token, too.
 	 */
 	LATE_REGISTRATION_IS_REMOVED,
 
@@ -69,7 +69,7 @@ public enum KeyRule {
 	COUNTED_BEFORE_GRANT,
 
 	/**
-	 * A waiter that polls keeps its place.
+	 * A waiter that polls keeps the place.
 	 */
 	PLACES_STAY,
 
@@ -79,7 +79,8 @@ public enum KeyRule {
 	READERS_DEFER_TO_WRITERS,
 
 	/**
-	 * A reader joins those for whom a place is kept as it joins those who read.
+	 * A reader joins readers for whom a place is kept, as well as readers that have the
+	 * lock.
 	 */
 	KEPT_PLACES_COUNT,
 
@@ -95,22 +96,23 @@ public enum KeyRule {
 	LAST_READER_WAKES,
 
 	/**
-	 * A reader that gives the lock back gives back the place that is kept for its JVM.
+	 * A reader that gives the lock back gives back the place that is kept for the
+	 * reader's JVM.
 	 */
 	RELEASE_ENDS_KEPT_PLACE,
 
 	/**
-	 * A release that finds its owner gone leaves the place alone.
+	 * A release that finds the owner gone leaves the place alone.
 	 */
 	ONLY_OWNERS_END_KEPT_PLACES,
 
 	/**
-	 * A request that gives up gives back the place that is kept for it.
+	 * A request that gives up gives back the place that is kept for the request.
 	 */
 	WITHDRAWAL_ENDS_KEPT_PLACE,
 
 	/**
-	 * A writer that gives up lets in the readers that waited behind it.
+	 * A writer that gives up lets in the readers that waited behind the writer.
 	 */
 	WITHDRAWING_WRITERS_LET_READERS_IN,
 
@@ -120,7 +122,7 @@ public enum KeyRule {
 	DOWNGRADES_LET_READERS_IN,
 
 	/**
-	 * Only the owner of the lock can share it.
+	 * Only the owner of the lock can share the lock.
 	 */
 	ONLY_OWNERS_DOWNGRADE,
 
@@ -131,7 +133,7 @@ public enum KeyRule {
 	DOWNGRADED_KEYS_ARE_NOT_PASSED_ON,
 
 	/**
-	 * After its slice a JVM yields to the readers of this very JVM, too.
+	 * After a slice a JVM yields to the readers of this very JVM, too.
 	 */
 	YIELDS_TO_OWN_READERS,
 
@@ -156,7 +158,8 @@ public enum KeyRule {
 	KEPT_PERMITS_COUNT,
 
 	/**
-	 * A request with permits goes by its own number, and not by that of the holders.
+	 * A request with permits goes by the request's number, and not by that of the
+	 * holders.
 	 */
 	EACH_BY_ITS_OWN_PERMITS,
 
@@ -176,7 +179,7 @@ public enum KeyRule {
 	NOBODY_BARGES,
 
 	/**
-	 * A ticket stays until its request has the key.
+	 * A ticket stays until the request of the ticket has the key.
 	 */
 	TICKETS_STAY,
 
@@ -192,7 +195,7 @@ public enum KeyRule {
 	RESERVED_ANEW_FOR_THE_UNFAIR,
 
 	/**
-	 * A request that gives up passes on the reservation for it.
+	 * A request that gives up passes on the reservation for the request.
 	 */
 	PASSED_ON,
 
@@ -235,7 +238,7 @@ public enum KeyRule {
 	RETRIED_WHEN_REGISTERED,
 
 	/**
-	 * A release that wakes a waiter keeps the key for it.
+	 * A release that wakes a waiter keeps the key for that waiter.
 	 */
 	WOKEN_WITH_RESERVATION,
 
@@ -246,12 +249,12 @@ public enum KeyRule {
 	OWNERS_ARE_RECOGNISED,
 
 	/**
-	 * Only its owner passes a key on.
+	 * Only the owner passes a key on.
 	 */
 	PASSED_ON_BY_OWNERS,
 
 	/**
-	 * After its slice a JVM lets others have the key first.
+	 * After a slice a JVM lets others have the key first.
 	 */
 	YIELDS_TO_OTHERS,
 
@@ -286,7 +289,8 @@ public enum KeyRule {
 	ENOUGH_MEMORY,
 
 	/**
-	 * The server has heard of a waiter lately, so that its claim may be granted.
+	 * The claim of a waiter may be granted only if the server has heard of the waiter
+	 * lately.
 	 */
 	CLAIMS_ARE_RECENT,
 

@@ -15,8 +15,8 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * The server of the protocol's models: a {@link KeyState}, and commands that are steps of
- * {@link KeyStep}. It is always the same time in each state, so that models are finite:
- * time passes as all other times are set back.
+ * {@link KeyStep}. The time is the same in each state, so that models are finite: time
+ * passes as all other times are set back.
  * <p>
  * Immutable.
  */

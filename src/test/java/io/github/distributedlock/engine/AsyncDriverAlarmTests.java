@@ -56,7 +56,7 @@ class AsyncDriverAlarmTests {
 		workAll();
 		assertThat(this.asked).isOne();
 		this.standstill = () -> {
-			this.time.advance(PAUSE); // Its alarm rings.
+			this.time.advance(PAUSE); // The alarm of the request rings.
 			workAll();
 			assertThat(this.asked).as("asked while thread 1 stood still").isEqualTo(2);
 			for (int i = 0; i < NodeTasks.MOST_OF_A_NODE; i++) {

@@ -65,7 +65,7 @@ public class AsyncDriverLincheckTests {
 	}
 
 	/**
-	 * The request that has the turn gives it back.
+	 * The request that has the turn gives the turn back.
 	 */
 	@Operation
 	public void leave() {

@@ -228,7 +228,7 @@ class AsyncEdgesTests extends EngineFixture {
 
 	/**
 	 * A borrower has the key that was left to a request without a thread. The stop comes
-	 * after that request has looked for its turn, and before it insists.
+	 * after that request has looked for the turn, and before the request insists.
 	 */
 	@Test
 	void noticesAStopWhileItBeginsToWaitForABorrower() {

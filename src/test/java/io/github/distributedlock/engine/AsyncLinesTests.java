@@ -29,14 +29,14 @@ class AsyncLinesTests extends EngineFixture {
 	private static final Duration COMMAND_TIMEOUT = Duration.ofSeconds(2);
 
 	/**
-	 * More than the least that a request stands in line, and less than those take that
-	 * are before it.
+	 * More than the least time for which a request stands in line, and less than the
+	 * requests in front take.
 	 */
 	private static final Duration PATIENCE_OF_A_REQUEST = Duration.ofSeconds(15);
 
 	/**
-	 * The turn comes after the request was asked whether it may ask the store (it may
-	 * not, without a turn), and before the request goes on.
+	 * The turn comes after the driver has found that the request has no turn and so may
+	 * not ask the store, and before the request goes on.
 	 */
 	@Test
 	void turnThatComesAsItBeginsDoesNotLetTheCallingThreadAsk() {
@@ -104,7 +104,7 @@ class AsyncLinesTests extends EngineFixture {
 
 	/**
 	 * Two other nodes stall, so that the only thread that is left for a third one stands
-	 * in the queue of the pool, and not in the line of its node.
+	 * in the queue of the pool, and not in the line of a node.
 	 */
 	@Test
 	void deadlineIsKeptAlsoIfThePoolHasNoThread() {

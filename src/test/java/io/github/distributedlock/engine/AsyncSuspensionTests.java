@@ -12,7 +12,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 /**
  * Events between the last look of a request without a thread and its suspension: the
- * request sets its alarm just then.
+ * request sets an alarm just then.
  */
 class AsyncSuspensionTests extends EngineFixture {
 

@@ -20,7 +20,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 /**
  * {@code closeAsync} on the engine's own threads, on a store that answers when a test
- * lets it; and on the fake clock where threads do not matter.
+ * says so; and on the fake clock where threads do not matter.
  */
 class CloseAsyncTests extends EngineFixture {
 
@@ -63,7 +63,7 @@ class CloseAsyncTests extends EngineFixture {
 
 	@Test
 	void continuationThatNeverEndsDelaysNothing() {
-		int more = 9; // Than the engine has threads of any kind for its own work.
+		int more = 9; // The engine has fewer threads of any kind for its own work.
 		CountDownLatch blocked = new CountDownLatch(more);
 		for (int i = 0; i < more; i++) {
 			stallNextRelease();

@@ -24,8 +24,8 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 /**
  * A request that waits and gives up, while another JVM gives the key back, the message of
- * the grant comes or is lost, and the engine is closed, each at any step of the request.
- * A step is each question to the store or the clock.
+ * the grant comes or is lost, and the engine is closed. Each of these happens at any step
+ * of the request. A step is each question to the store or the clock.
  * <p>
  * At the end the key is held by the request that was served, or was given back: no key is
  * left to run out if no caller has had it.
@@ -58,7 +58,7 @@ class CloseAtEveryStepTests {
 	}
 
 	/**
-	 * The request, with what happens at which of its steps.
+	 * The request, with what happens at which step.
 	 */
 	private static final class Run {
 
@@ -83,7 +83,7 @@ class CloseAtEveryStepTests {
 
 		private int steps;
 
-		/** True while the request is under way, so that its steps count. */
+		/** True while the request is under way, so that the steps count. */
 		private boolean requesting;
 
 		Run(int released, int heard, int closed, boolean workersAreLate) {

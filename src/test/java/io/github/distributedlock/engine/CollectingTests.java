@@ -28,8 +28,9 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.junit.jupiter.params.provider.Arguments.arguments;
 
 /**
- * Contract 5: while a request collects its keys, those that it has are renewed, and a
- * lost key is acquired anew, with all that come after it.
+ * Contract 5: while a request collects several keys, the keys that the request has
+ * already are renewed, and a lost key is acquired anew, with all keys that come later in
+ * order.
  */
 class CollectingTests extends EngineFixture {
 
@@ -148,7 +149,7 @@ class CollectingTests extends EngineFixture {
 	}
 
 	/**
-	 * The owner token, or an empty one if it has none.
+	 * Returns the token of the owner of a key, empty if the key has no owner.
 	 */
 	private String owner(String key) {
 		return this.store.inspect(key)
@@ -172,8 +173,6 @@ class CollectingTests extends EngineFixture {
 	private void lose(String key) {
 		this.store.leaveToExpire(key, owner(key), Duration.ZERO);
 	}
-
-	// The one of the issue, at the moment at which it was seen.
 
 	@ParameterizedTest
 	@EnumSource

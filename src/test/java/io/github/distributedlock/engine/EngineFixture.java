@@ -33,8 +33,8 @@ import org.junit.jupiter.api.BeforeAll;
 import static org.assertj.core.api.Assertions.assertThat;
 
 /**
- * An engine on a fake clock and a scripted store, and other JVMs beside it: engines, or
- * bare owners, on the same store.
+ * An engine on a fake clock and a scripted store, and other JVMs beside the engine:
+ * engines, or bare owners, on the same store.
  */
 public abstract class EngineFixture {
 
@@ -125,7 +125,7 @@ public abstract class EngineFixture {
 	}
 
 	/**
-	 * Runs an action that may wait, on a thread of its own.
+	 * Runs an action that may wait, on another thread.
 	 * @return the result, for which nobody waits longer than {@link #PATIENCE}
 	 */
 	protected <T> CompletableFuture<T> inThread(Supplier<T> action) {
@@ -163,7 +163,7 @@ public abstract class EngineFixture {
 	}
 
 	/**
-	 * Runs something on another thread, to its end.
+	 * Runs a task on another thread, and waits for the end of the task.
 	 */
 	protected void elsewhere(Runnable task) {
 		Patience.get(inThread(() -> {
@@ -180,7 +180,7 @@ public abstract class EngineFixture {
 	}
 
 	/**
-	 * Our time, with something that is done before each of its steps.
+	 * Returns the time of this test, with an action before each step of the time.
 	 */
 	protected EngineTime before(Runnable action) {
 		return time(action, () -> {
@@ -188,7 +188,7 @@ public abstract class EngineFixture {
 	}
 
 	/**
-	 * Our time, with something that is done after each of its steps.
+	 * Returns the time of this test, with an action after each step of the time.
 	 */
 	protected EngineTime after(Runnable action) {
 		return time(() -> {

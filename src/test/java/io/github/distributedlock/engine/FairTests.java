@@ -268,7 +268,7 @@ class FairTests extends EngineFixture {
 	}
 
 	/**
-	 * A request that waits, and says so when it is served.
+	 * Makes a request that waits, and notes the number when served.
 	 */
 	private CompletableFuture<?> serving(int number, LockEngine by) {
 		int before = this.time.waiting();
@@ -286,7 +286,7 @@ class FairTests extends EngineFixture {
 	}
 
 	/**
-	 * A ticket whose request has ended, as if its registration had come late.
+	 * Leaves a ticket whose request has ended, as if the registration had come late.
 	 */
 	private void leaveTicket() {
 		String us = instance();

@@ -102,7 +102,7 @@ public final class FakeTime extends StillTime {
 	}
 
 	/**
-	 * A latch looks at the interrupt flag first and at its count then. An interrupt that
+	 * A latch looks at the interrupt flag first, and then at the count. An interrupt that
 	 * comes between the two, with the count, must end the sleep all the same.
 	 */
 	private void oversleep() throws InterruptedException {

@@ -19,8 +19,8 @@ import org.junit.jupiter.api.Test;
 
 /**
  * Threads of a JVM act at the same time: a key that the store grants is held by the
- * request to which it was granted, or given back; and none is taken from a request that
- * holds it.
+ * request to which the store granted the key, or given back; and no key is taken from the
+ * request that is the holder.
  */
 @Exploration
 @Param(name = "thread", gen = ThreadIdGen.class)
@@ -70,7 +70,7 @@ public class GrantLincheckTests {
 	}
 
 	/**
-	 * The first step of a request: queues up, and registers if it is current.
+	 * The first step of a request: queues up, and registers if current.
 	 */
 	@Operation
 	public void request(@Param(name = "thread") int thread) {
@@ -185,7 +185,7 @@ public class GrantLincheckTests {
 
 	/**
 	 * Changes what the store knows.
-	 * @return what it knew before
+	 * @return what the store knew before
 	 */
 	private Known change(UnaryOperator<Known> change) {
 		return this.store.getAndUpdate(change);

@@ -32,13 +32,13 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 
 /**
- * A released key that comes with its notification.
+ * Tests for a released key that comes with the notification of the release.
  */
 class GrantTests extends EngineFixture {
 
 	private static final Duration LONG = Duration.ofSeconds(60);
 
-	/** The lease of a grant, until it is renewed. */
+	/** The lease of a grant, until the first renewal. */
 	private static final Duration SHORT = Duration.ofSeconds(3);
 
 	private final List<Claim> registered = new CopyOnWriteArrayList<>();
@@ -67,7 +67,7 @@ class GrantTests extends EngineFixture {
 		assertThat(hasQueues()).isFalse();
 	}
 
-	/** The server may have given the key to others since it granted that one. */
+	/** The server may have given the key to others since the grant. */
 	@Test
 	void grantForAnEarlierQuestionIsNotAccepted() {
 		CompletableFuture<LockHandle> waiter = acquiring(waiting("k", LONG));
@@ -274,7 +274,7 @@ class GrantTests extends EngineFixture {
 	void grantThatNobodyWaitsForIsGivenBack() {
 		loseGrants();
 		CompletableFuture<LockHandle> waiter = acquiring(waiting("k", Duration.ofMillis(100)));
-		this.backend.next("withdraw", ScriptedBackend.NOT_NOW); // It fails.
+		this.backend.next("withdraw", ScriptedBackend.NOT_NOW); // The withdrawal fails.
 		this.time.advance(Duration.ofMillis(100));
 		assertThat(waiter).failsWithin(PATIENCE);
 		releasedElsewhere("k");
@@ -364,7 +364,7 @@ class GrantTests extends EngineFixture {
 		assertThat(holderOf("l")).isEqualTo(Holder.owner(held.owner()));
 	}
 
-	/** Whatever names a token takes the key from it. */
+	/** A command that names a token takes the key from that token. */
 	@Test
 	void aTokenThatIsHeldIsNeverTakenOver() {
 		this.backend.onGrant((grant) -> {
@@ -394,7 +394,7 @@ class GrantTests extends EngineFixture {
 		loseGrants();
 		CompletableFuture<LockHandle> first = acquiring(waiting("k", Duration.ofMillis(100)));
 		CompletableFuture<LockHandle> second = acquiring(waiting("k", LONG));
-		this.time.advance(Duration.ofMillis(60)); // With its last question behind it.
+		this.time.advance(Duration.ofMillis(60)); // After the last question.
 		releasedElsewhere("k");
 		String owner = this.registered.get(0).owner();
 		assertThat(holderOf("k")).isEqualTo(Holder.owner(owner));
@@ -433,7 +433,7 @@ class GrantTests extends EngineFixture {
 		assertThat(waiter.join().isHeld()).isFalse();
 	}
 
-	/** The server counts from when it granted the key. */
+	/** The server counts from the moment of the grant. */
 	@Test
 	void aReleaseIsRetriedForAsLongAsTheServerMayKeepTheKey() {
 		CompletableFuture<LockHandle> waiter = acquiring(waiting("k", LONG));
@@ -499,7 +499,7 @@ class GrantTests extends EngineFixture {
 	}
 
 	/**
-	 * Returns the hold of a request that waits until the key is granted to it.
+	 * Returns the hold of a request that waits for a grant.
 	 */
 	private LockHandle granted(LockRequest request) {
 		CompletableFuture<LockHandle> waiter = acquiring(request);
@@ -515,7 +515,7 @@ class GrantTests extends EngineFixture {
 		return Objects.requireNonNull(this.store.acquire(claim("third#1:1")).remaining(), "remaining");
 	}
 
-	/** Returns how much of a lease its holder believes in. */
+	/** Returns the part of a lease in which the holder believes. */
 	private static Duration lessMargin(Duration lease) {
 		return lease.minus(lease.dividedBy(100));
 	}

@@ -21,9 +21,9 @@ import org.junit.jupiter.api.Test;
 
 /**
  * Concurrent operations on a hold look as if they had been done one after the other: the
- * hold ends once, by the last handle, by a hand-over, or by a loss with its reason, is
- * not re-entered after the last handle, nor exclusively after the last exclusive one, is
- * shared once, and its lease only gets longer.
+ * hold ends once, by the last handle, by a hand-over, or by a loss with a reason. The
+ * hold is not re-entered after the last handle, nor exclusively after the last exclusive
+ * one, is shared once, and the lease only gets longer.
  */
 @Exploration
 @Param(name = "thread", gen = ThreadIdGen.class)
@@ -51,8 +51,8 @@ public class HoldLincheckTests {
 	private final Hold next = hold();
 
 	/**
-	 * How often each thread has entered. The first one has the hold from the start,
-	 * together with the second one, which shares it.
+	 * How often each thread has entered. The first thread has the hold from the start,
+	 * together with the second one, which shares the hold.
 	 */
 	private final int[] exclusive = { 0, 1, 0, 0 };
 

@@ -127,7 +127,7 @@ public class KeptLincheckTests {
 	/**
 	 * The steps of a request: borrows the key, or queues up, takes the key that was left,
 	 * or asks the store.
-	 * @param own whether the request needs an owner of its own
+	 * @param own whether the request needs another owner
 	 */
 	@Operation
 	public void request(@Param(name = "thread") int thread, @Param(name = "own") boolean own) {

@@ -534,7 +534,7 @@ class KeptTests extends EngineFixture {
 	}
 
 	/**
-	 * Does something once, when a stay ends by itself.
+	 * Runs an action once, when a stay ends without a recall.
 	 */
 	private void beforeAStayIsForgotten(Runnable action) {
 		AtomicReference<Runnable> next = new AtomicReference<>(action);
@@ -792,8 +792,8 @@ class KeptTests extends EngineFixture {
 	}
 
 	/**
-	 * Recalls the key while nobody uses the key, and returns how many times it does not
-	 * stay afterwards.
+	 * Recalls the key while nobody uses the key, and returns how many times the key does
+	 * not stay afterwards.
 	 */
 	private int pauseAfterStayInVain() {
 		Holder holder = holderOf("k");

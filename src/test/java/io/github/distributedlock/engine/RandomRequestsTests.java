@@ -46,10 +46,10 @@ import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 
 /**
  * Two engines on one store and one fake clock make random steps, in
- * {@code -Dlock.requests.runs} runs, 2,000 by default. Each run has a seed of its own,
- * the first {@code -Dlock.requests.seed} or 1. The engines choose their names and the
- * pauses between their polls by random numbers of their own, so that a failure that
- * depends on these takes more than one trial of its seed.
+ * {@code -Dlock.requests.runs} runs, 2,000 by default. Each run has another seed, the
+ * first {@code -Dlock.requests.seed} or 1. The engines choose their names and the pauses
+ * between their polls by other random numbers, so that a failure that depends on these
+ * takes more than one trial of a seed.
  */
 @Tag("thorough")
 class RandomRequestsTests {
@@ -304,7 +304,7 @@ class RandomRequestsTests {
 		}
 
 		/**
-		 * Returns whether the action came to its end without an error. Errors that are
+		 * Returns whether the action came to an end without an error. Errors that are
 		 * planted may reach the caller.
 		 */
 		private boolean outlive(Runnable action) {

@@ -251,15 +251,15 @@ class RobustnessTests extends EngineFixture {
 	}
 
 	/**
-	 * Makes a request whose time runs out before the first attempt, because the clock
-	 * ticks whenever it is read.
+	 * Makes a request whose time runs out before the first attempt, because each look at
+	 * the clock makes the clock tick.
 	 */
 	private LockHandle lateRequest(LockRequest request) {
 		return ticking().acquire(request.waitTime(Duration.ofNanos(1)));
 	}
 
 	/**
-	 * An engine whose clock ticks whenever it is read.
+	 * Returns an engine whose clock ticks at each look.
 	 */
 	private LockEngine ticking() {
 		EngineTime ticking = new EngineTime() {
@@ -507,7 +507,7 @@ class RobustnessTests extends EngineFixture {
 		CompletableFuture<LockHandle> next = sleepingHeir();
 		this.backend.listener()
 			.onRelease(ReleaseNotification.granted("k", Waiter.exclusive(instance()), instance() + ":99", 1));
-		this.time.lackAThread("timer"); // To take it from the other owner.
+		this.time.lackAThread("timer"); // The heir cannot set an alarm.
 		this.time.letThemWakeUp();
 		assertThat(next).failsWithin(PATIENCE);
 		this.time.advance(Duration.ofSeconds(1));

@@ -218,7 +218,7 @@ public final class ScriptedBackend extends ForwardingLockBackend {
 	private <T> T step(String step, String key, Supplier<T> action) {
 		Queue<Fault> queue = this.faults.get(step);
 		Fault fault = (queue != null) ? queue.poll() : null;
-		this.steps.add(step + " " + key); // Once it is known what happens to it.
+		this.steps.add(step + " " + key); // The fate of the step is known by now.
 		fault = (fault != null) ? fault : this.always.get("");
 		return (T) ((fault != null) ? fault.apply(action) : action.get());
 	}
@@ -229,8 +229,8 @@ public final class ScriptedBackend extends ForwardingLockBackend {
 	}
 
 	/**
-	 * Goes wrong by {@link #next}. It is no step, since what a store can do is mostly
-	 * known.
+	 * Goes wrong by {@link #next}. The question is no step, since what a store can do is
+	 * mostly known.
 	 */
 	@Override
 	public void checkSupport(LockRequest request) {

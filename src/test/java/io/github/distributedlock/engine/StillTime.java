@@ -10,8 +10,9 @@ import java.util.concurrent.Semaphore;
 import io.github.distributedlock.engine.EngineTime.Workers;
 
 /**
- * Time that stands still until an operation moves it, for Lincheck: alarms ring, and the
- * workers' tasks run, when and where an operation says so. Safe for any thread.
+ * A clock for Lincheck, which stands still until an operation moves the hands. Alarms
+ * ring, and the workers' tasks run, when and where an operation says so. Safe for any
+ * thread.
  */
 public class StillTime implements EngineTime, Workers {
 
@@ -38,7 +39,7 @@ public class StillTime implements EngineTime, Workers {
 	}
 
 	/**
-	 * Lets time go on all the same. No alarm rings by itself.
+	 * Lets time go on all the same. No alarm rings without an operation.
 	 */
 	public final synchronized void pass(Duration duration) {
 		this.now += duration.toNanos();
@@ -120,7 +121,7 @@ public class StillTime implements EngineTime, Workers {
 	}
 
 	/**
-	 * Takes the first alarm, if it is due by then.
+	 * Takes the first alarm, if due by then.
 	 */
 	final synchronized Ring next(long end) {
 		Ring first = first();

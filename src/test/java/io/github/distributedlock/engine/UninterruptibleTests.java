@@ -17,7 +17,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 
 /**
- * A request that is not interruptible keeps its place whoever interrupts it, and the
+ * A request that is not interruptible keeps its place in spite of interrupts, and the
  * thread's interrupt flag is set when the request has ended.
  */
 class UninterruptibleTests extends EngineFixture {
@@ -149,7 +149,7 @@ class UninterruptibleTests extends EngineFixture {
 
 	/**
 	 * Acquires and gives back.
-	 * @return whether the thread was marked as interrupted when it had the lock
+	 * @return whether the thread was marked as interrupted under the lock
 	 */
 	private CompletableFuture<Boolean> serving(String name, LockRequest request) {
 		int before = this.time.waiting();

@@ -15,8 +15,8 @@ import org.junit.jupiter.api.Test;
 import static org.assertj.core.api.Assertions.assertThat;
 
 /**
- * A key that the store has granted to an owner that does not want the key any more, or
- * that must not have it.
+ * Tests for a key that the store has granted to an owner that does not want the key any
+ * more, or that must not have the key.
  */
 class UnwantedGrantTests extends EngineFixture {
 
@@ -39,7 +39,7 @@ class UnwantedGrantTests extends EngineFixture {
 	 */
 	private CompletableFuture<LockHandle> grantedUnheard() {
 		CompletableFuture<LockHandle> waiter = acquiring(waiting("k", Duration.ofMillis(100)));
-		this.time.advance(Duration.ofMillis(60)); // With its last question behind it.
+		this.time.advance(Duration.ofMillis(60)); // After the last question.
 		releasedElsewhere("k");
 		assertThat(holderOf("k")).isEqualTo(Holder.owner(last().owner()));
 		return waiter;
@@ -92,7 +92,7 @@ class UnwantedGrantTests extends EngineFixture {
 	void isNamedAgainIfHeardOfDuringACommandThatNamedIt() {
 		CompletableFuture<LockHandle> first = acquiring(waiting("k", Duration.ofMillis(100)));
 		CompletableFuture<LockHandle> second = acquiring(waiting("k", LONG));
-		this.time.advance(Duration.ofMillis(60)); // With its last question behind it.
+		this.time.advance(Duration.ofMillis(60)); // After the last question.
 		Claim late = last();
 		this.backend.after("register", () -> {
 			assertThat(this.store.pass("other#1:1", late, false).owned()).isTrue();

@@ -18,8 +18,8 @@ import org.junit.jupiter.api.Test;
 
 /**
  * Whatever the threads of a JVM do at the same time, a wake-up reaches an entry that acts
- * on it: the current one asks the store again, or a withdrawal tells the store that none
- * does.
+ * on the wake-up: the current one asks the store again, or a withdrawal tells the store
+ * that none does.
  */
 @Exploration
 @Param(name = "thread", gen = ThreadIdGen.class)
@@ -61,7 +61,7 @@ public class WakeUpLincheckTests {
 	}
 
 	/**
-	 * The first step of a request: queues up, and registers if it is current.
+	 * The first step of a request: queues up, and registers if current.
 	 */
 	@Operation
 	public void request(@Param(name = "thread") int thread) {
@@ -77,7 +77,7 @@ public class WakeUpLincheckTests {
 	}
 
 	/**
-	 * The next step of a thread: asks again if it was woken.
+	 * The next step of a thread: asks again if woken.
 	 */
 	@Operation
 	public void askIfWoken(@Param(name = "thread") int thread) {

@@ -5,8 +5,8 @@ import java.util.concurrent.Semaphore;
 import java.util.concurrent.atomic.AtomicLong;
 
 /**
- * The wall clock of an engine that has all else of the real one. It can be set ahead,
- * which is what an engine sees of a machine that was suspended.
+ * The wall clock of an engine whose other clocks are real. The wall clock can be set
+ * ahead, which is what an engine sees of a machine that was suspended.
  */
 public final class WallClock {
 
@@ -14,7 +14,7 @@ public final class WallClock {
 
 	/**
 	 * Builds an engine that goes by this clock.
-	 * @param settings its settings
+	 * @param settings the settings of the engine
 	 * @return the engine
 	 */
 	public LockEngine build(LockEngine.Builder settings) {

@@ -21,8 +21,8 @@ import org.junit.jupiter.api.Test;
 
 /**
  * However locks are taken and given back while the alarm rings and a renewal ends, each
- * guarded hold has an alarm in time, or a renewal under way that will set it, and one
- * that is not guarded any more is left alone.
+ * guarded hold has an alarm in time, or a renewal under way that will set the alarm, and
+ * one that is not guarded any more is left alone.
  */
 @Exploration
 @Param(name = "due", gen = BooleanGen.class)

@@ -20,8 +20,8 @@ import static org.awaitility.Awaitility.await;
 import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
 /**
- * A master that dies, and a replica in its place. What the replica had not heard of is
- * forgotten; the rest goes on.
+ * A master dies, and a replica becomes the master. Locks that the replica had not heard
+ * of are forgotten; the rest goes on.
  */
 @Tag("faults")
 class FailoverFaultsTests {

@@ -7,8 +7,8 @@ package io.github.distributedlock.faults;
 interface FaultInjection {
 
 	/**
-	 * Breaks something, for as long as it is to stay broken, and repairs it.
-	 * @param trial the trial that the fault happens to
+	 * Breaks something for a while, and repairs the damage.
+	 * @param trial the trial that meets the fault
 	 * @throws Exception which fails the trial
 	 */
 	void strike(Trial trial) throws Exception;

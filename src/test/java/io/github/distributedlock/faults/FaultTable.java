@@ -32,13 +32,13 @@ import redis.clients.jedis.Jedis;
  */
 final class FaultTable {
 
-	/** The remark of a row that does not keep its promise. */
+	/** The remark of a row that does not keep the promise. */
 	static final String BROKEN = "**broken**";
 
 	/** The remark of a row that the run has left out. */
 	static final String NOT_RUN = "**not run**";
 
-	/** The classes that write rows, as Maven's {@code -Dtest} has it. */
+	/** The classes that write rows, in the form of Maven's {@code -Dtest}. */
 	static final String TESTS = "*FaultsTests,ClusterMembersTests,BlockedEventLoopTests,HangingCallsTests,JdbcConfigurationTests";
 
 	static final Path PAGE = Path.of("src/docs/reliability.md");
@@ -63,7 +63,7 @@ final class FaultTable {
 	}
 
 	/**
-	 * Adds a row of trials, or replaces it.
+	 * Adds or replaces a row of trials.
 	 * @param outcome what was measured; {@code null} if a trial failed before that
 	 */
 	static void add(String fault, Client client, Outcome outcome, String remark) {
@@ -71,7 +71,7 @@ final class FaultTable {
 	}
 
 	/**
-	 * Adds a row of a test that measures nothing, or replaces it.
+	 * Adds or replaces a row of a test that measures nothing.
 	 * @param with the client or the database
 	 */
 	static void add(String fault, Object with, int trials, String remark) {

@@ -14,7 +14,7 @@ import org.junit.jupiter.api.extension.TestTemplateInvocationContextProvider;
 import org.junit.jupiter.api.extension.TestWatcher;
 
 /**
- * Runs each {@link FaultTest}, and writes its rows.
+ * Runs each {@link FaultTest}, and writes the rows of the test.
  */
 final class FaultTestRows implements TestTemplateInvocationContextProvider {
 
@@ -34,7 +34,7 @@ final class FaultTestRows implements TestTemplateInvocationContextProvider {
 		return with.flatMap((each) -> Collections.nCopies(FaultRow.TRIALS, new Row(fault, each)).stream());
 	}
 
-	/** A row, which all of its trials share. */
+	/** A row, which all trials of a test share. */
 	private static final class Row implements TestTemplateInvocationContext, ParameterResolver, TestWatcher {
 
 		private final FaultTest fault;

@@ -31,8 +31,8 @@ import org.springframework.data.redis.connection.RedisStandaloneConfiguration;
 import static org.awaitility.Awaitility.await;
 
 /**
- * A name, which a {@link Relay} stands for, leads to another server, and the one before
- * lives on: as a replica after a failover, or as a server of its own.
+ * A name, which a {@link Relay} stands for, leads to another server, and the server
+ * before lives on: as a replica after a failover, or as a master.
  */
 @Tag("faults")
 class MovedServerFaultsTests {
@@ -42,7 +42,7 @@ class MovedServerFaultsTests {
 
 	private static final List<String> KEYS = List.of("one", "two");
 
-	/** How many locks are acquired between the fault and its end, by all threads. */
+	/** How many locks all threads acquire during the fault. */
 	private static final int HOLDS = Integer.getInteger("lock.faults.holds", 5000);
 
 	@EachClient

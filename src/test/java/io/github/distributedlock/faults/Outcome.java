@@ -14,8 +14,8 @@ import io.github.distributedlock.tck.HistoryChecker.Overlap;
  * @param holds the number of locks that were acquired
  * @param overlaps the certain holds of a key that overlap
  * @param regressions the holds whose fencing token is not greater than an earlier one
- * @param orphan for how long at most a key stayed although nobody held it any more
- * @param overrun by how much at most an acquire took longer than its wait time
+ * @param orphan for how long at most a key stayed without a holder
+ * @param overrun by how much at most an acquire took longer than the wait time
  * @param seen where that acquire was seen meanwhile
  * @param losses the number of holders that were told of the loss of their lock
  * @param toldBefore how long at least before the server could give a key to another the

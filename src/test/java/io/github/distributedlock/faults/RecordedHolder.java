@@ -28,7 +28,7 @@ final class RecordedHolder implements AutoCloseable {
 	}
 
 	/**
-	 * Starts the JVM, and waits until it holds the lock.
+	 * Starts the JVM, and waits until the JVM holds the lock.
 	 * @param file for the history
 	 */
 	static RecordedHolder of(String key, Client client, int port, Path file) {
@@ -50,7 +50,7 @@ final class RecordedHolder implements AutoCloseable {
 	}
 
 	/**
-	 * Waits until the JVM reports the loss of its lock.
+	 * Waits until the JVM reports the loss of the lock.
 	 * @return when the JVM was told, on the clock that all JVMs of a machine share
 	 */
 	long awaitLoss() {

@@ -16,8 +16,8 @@ import org.springframework.data.redis.connection.RedisConfiguration;
 import org.springframework.data.redis.connection.RedisStandaloneConfiguration;
 
 /**
- * A separate JVM that uses one lock, and writes its history: how the JVM is started, and
- * what it opens.
+ * A separate JVM that uses one lock, and writes the history of that lock: how the JVM is
+ * started, and what the JVM opens.
  *
  * @param key the key of the lock
  * @param engine the engine of the JVM

@@ -26,10 +26,10 @@ import io.github.distributedlock.tck.HistoryChecker;
 
 /**
  * Acquires locks as an application does, and writes down what an application sees of
- * them.
+ * these locks.
  * <p>
  * A thread looks at all open handles every few milliseconds, because a handle that is
- * lost no longer tells its former deadline. The greatest delay of that thread is the
+ * lost no longer tells the former deadline. The greatest delay of that thread is the
  * noise of the machine: nothing in this JVM can be more punctual.
  */
 final class Recorder implements AutoCloseable {
@@ -98,23 +98,23 @@ final class Recorder implements AutoCloseable {
 		return this.open.stream().anyMatch((held) -> held.handle.keys().contains(key) && !held.told);
 	}
 
-	/** Returns whether somebody has a handle of a key, be it lost or not. */
+	/** Returns whether somebody has a handle of a key, whether lost or not. */
 	boolean isOpen(String key) {
 		return this.open.stream().anyMatch((held) -> held.handle.keys().contains(key));
 	}
 
-	/** A fault strikes now: what it destroys can be noticed only from now on. */
+	/** A fault strikes now: damage by the fault can be noticed only from now on. */
 	void strikes() {
 		this.overruns.count();
 		this.struck = System.nanoTime();
 	}
 
-	/** A key stayed in the server although nobody held it any more. */
+	/** A key stayed in the server although nobody was the holder any more. */
 	void orphan(long nanos) {
 		this.orphan.accumulate(nanos);
 	}
 
-	/** A holder was told that its lock is lost so long after the fault. */
+	/** A holder was told of the loss of the lock so long after the fault. */
 	void toldAfter(long nanos) {
 		this.losses.incrementAndGet();
 		this.toldAfter.accumulate(nanos);
@@ -135,7 +135,7 @@ final class Recorder implements AutoCloseable {
 	}
 
 	/**
-	 * Returns whether a holder was told that the key is gone, and not only that its time
+	 * Returns whether a holder was told that the key is gone, and not only that the time
 	 * is over.
 	 */
 	boolean isToldAfter() {

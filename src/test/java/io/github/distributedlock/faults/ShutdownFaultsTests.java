@@ -28,7 +28,8 @@ import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 import static org.awaitility.Awaitility.await;
 
 /**
- * An application that ends while it uses locks. The members of the workload are others.
+ * An application that ends while locks are in use. The members of the workload are
+ * others.
  */
 @Tag("faults")
 class ShutdownFaultsTests {
@@ -95,7 +96,7 @@ class ShutdownFaultsTests {
 	}
 
 	/**
-	 * Asserts that nobody deletes a lock under its holder, and nobody renews the lock.
+	 * Asserts that nobody deletes a lock that is held, and nobody renews the lock.
 	 */
 	private static void assertIsLeftToRunOut(Trial trial, LockHandle handle) {
 		String key = handle.keys().get(0);

@@ -32,7 +32,7 @@ enum Step {
 
 	},
 
-	/** An attempt to acquire, and to wait if it is in vain. */
+	/** An attempt to acquire, or else to wait. */
 	REGISTER("lib-clock.lua", "lib-grant.lua", "lib-lock.lua", "lib-waiters.lua", "lib-acquire.lua", "acquire.lua") {
 
 		@Override

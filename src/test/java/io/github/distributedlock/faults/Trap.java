@@ -16,7 +16,7 @@ import io.github.distributedlock.fixtures.RespMessage;
 
 /**
  * Something that happens to the next request of a kind that passes a {@link Relay}, or
- * one of several relays that it is set at.
+ * one of several relays with this trap.
  */
 final class Trap implements Relay.Rule {
 
@@ -77,8 +77,8 @@ final class Trap implements Relay.Rule {
 	}
 
 	/**
-	 * Holds the next such request back, with all requests behind it, and passes it on
-	 * even if the client has left.
+	 * Holds the next such request back, with all requests behind, and passes that request
+	 * on even if the client has left.
 	 */
 	static Trap delay(Step step, String key, Duration delay) {
 		return new Trap(step, key, delay, (connection, reply) -> connection.answer(reply.bytes()));

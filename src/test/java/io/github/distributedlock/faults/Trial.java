@@ -79,8 +79,8 @@ final class Trial implements AutoCloseable {
 	/**
 	 * Begins the workload.
 	 * @param clients the client of each member
-	 * @param redis what they share
-	 * @param route how they reach it
+	 * @param redis the server that the clients share
+	 * @param route how the clients reach the server
 	 * @return the trial, running
 	 */
 	static Trial begin(List<Client> clients, Deployment redis, Route route) {
@@ -138,20 +138,20 @@ final class Trial implements AutoCloseable {
 		return this.members.get(1);
 	}
 
-	/** Waits until a holder is told that its lock is lost. */
+	/** Waits until a holder is told of the loss of the lock. */
 	void awaitLoss() {
 		await("a holder is told of its loss").until(() -> this.recorder.losses() > 0);
 	}
 
 	/**
-	 * Waits until a holder is told that its key is gone. How long that may take is the
+	 * Waits until a holder is told that the key is gone. How long that may take is the
 	 * row's promise.
 	 */
 	void awaitKeyMissed() {
 		await("a holder is told that its key is gone").until(this.recorder::isToldAfter);
 	}
 
-	/** Waits until whoever had the lock of a key has closed its handle. */
+	/** Waits until whoever had the lock of a key has closed the handle. */
 	void awaitNobodyHolds(String key) {
 		await("'" + key + "' is given back").until(() -> !this.recorder.isOpen(key));
 	}
@@ -168,7 +168,7 @@ final class Trial implements AutoCloseable {
 
 	/**
 	 * Waits until the lock of a key is gone that nobody holds from now on, and measures
-	 * for how long it stays.
+	 * for how long the lock stays.
 	 * @param key the key; {@code *} for all
 	 */
 	void measureOrphans(String key) throws InterruptedException {

@@ -19,8 +19,8 @@ import static org.awaitility.Awaitility.await;
 
 /**
  * The use of locks that a fault disturbs. In each member two threads contend for two keys
- * with short holds, and one thread for a key that each of its holders keeps for as long
- * as possible.
+ * with short holds, and one thread for a key that each holder keeps for as long as
+ * possible.
  */
 final class Workload {
 
@@ -105,7 +105,7 @@ final class Workload {
 	}
 
 	/**
-	 * Ends a thread as soon as it looks.
+	 * Ends a thread at the thread's next look.
 	 */
 	void stop() {
 		this.over = true;

@@ -19,14 +19,15 @@ import static org.awaitility.Awaitility.await;
 
 /**
  * Shows the commands that clients send to a server, by {@code MONITOR}. Unlike
- * {@code INFO commandstats} it tells them from those that a script or a module runs
- * inside of the server, which cost no round trip.
+ * {@code INFO commandstats}, {@code MONITOR} tells these commands from those that a
+ * script or a module runs inside of the server, which cost no round trip.
  */
 final class ClientCommands implements AutoCloseable {
 
 	/**
 	 * {@code 1700000000.123456 [0 127.0.0.1:4711] "set" "k" "v"}; in place of the address
-	 * there is {@code lua} if a script does it, and {@code ?:0} if a module does.
+	 * there is {@code lua} for a command of a script, and {@code ?:0} for one of a
+	 * module.
 	 */
 	private static final Pattern LINE = Pattern.compile("\\S+ \\[\\d+ (?!lua\\b|\\?:0)\\S+] \"(\\w+)\".*",
 			Pattern.DOTALL);
@@ -69,7 +70,7 @@ final class ClientCommands implements AutoCloseable {
 	 * Counts what is sent while something runs, without the pulse of a subscription,
 	 * which is due once a second whatever runs.
 	 * @param action what to run
-	 * @return how often each command was sent, by its name in small letters
+	 * @return how often each command was sent, by the name in small letters
 	 */
 	Map<String, Long> stepsDuring(Runnable action) {
 		return linesDuring(action).stream()

@@ -28,8 +28,8 @@ import redis.clients.jedis.HostAndPort;
 import redis.clients.jedis.Jedis;
 
 /**
- * A JVM whose threads increment counters in Redis, each counter under its lock, as fast
- * and as often as ordered.
+ * A JVM whose threads increment counters in Redis, each counter under a lock, as fast and
+ * as often as ordered.
  */
 final class Contender {
 
@@ -60,7 +60,7 @@ final class Contender {
 
 	/**
 	 * Returns the order for such a JVM, which says "ready", waits for "go", and says how
-	 * many "increments" it has made.
+	 * many "increments" were made.
 	 */
 	static String order(Client client, AtomicityCase where, Duration duration, Path history) {
 		return String.join(" ", client.name(), where.server().toString(), where.rules().name(), where.setting().name(),

@@ -127,7 +127,8 @@ abstract class JvmsContract {
 	}
 
 	/**
-	 * The lock is renewed by its JVM, and not free before the last lease has run out.
+	 * The lock is renewed by the holder's JVM, and not free before the last lease has run
+	 * out.
 	 */
 	@Tag("thorough")
 	@ParameterizedTest

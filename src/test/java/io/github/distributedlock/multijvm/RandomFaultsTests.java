@@ -80,8 +80,8 @@ class RandomFaultsTests {
 
 	/**
 	 * After a switch the holder of a lock at the old master may renew the lock there for
-	 * 2 s and a command, and then be sure of it for a lease: replication is asynchronous,
-	 * and nothing better is promised.
+	 * 2 s and a command, and then be sure of the lock for a lease: replication is
+	 * asynchronous, and nothing better is promised.
 	 */
 	private static final Duration EXCUSED = Duration.ofSeconds(2).plus(Survivor.COMMAND_TIMEOUT).plus(Survivor.LEASE);
 
@@ -95,13 +95,13 @@ class RandomFaultsTests {
 
 	private final Random random = new Random(this.seed);
 
-	/** One for all rounds, of which each goes on in its sequence of fates. */
+	/** One sequence of fates for all rounds. */
 	private final RandomFaults faults = new RandomFaults(new Random(this.seed), Survivor.COMMAND_TIMEOUT);
 
 	/** All that there were. */
 	private final List<Jvm> jvms = new ArrayList<>();
 
-	/** When a Sentinel named another master, or a JVM went on that had missed it. */
+	/** When a Sentinel named another master, or a JVM went on without that news. */
 	private final Queue<Long> switches = new ConcurrentLinkedQueue<>();
 
 	private record Jvm(int number, JvmProcess process, Path directory) {
@@ -154,7 +154,7 @@ class RandomFaultsTests {
 	}
 
 	/**
-	 * The server is killed, too, and loses the statements that were not on its disk.
+	 * The server is killed, too, and loses the statements that were not on the disk.
 	 */
 	@Test
 	void noTwoHoldsOverlapOnPostgres() throws InterruptedException {
@@ -256,8 +256,9 @@ class RandomFaultsTests {
 
 	/**
 	 * Lets JVMs survive for some time.
-	 * @param servers where they find their Redis
-	 * @param disturbance of their Redis for some milliseconds, which returns what ends it
+	 * @param servers the addresses at which the JVMs find Redis
+	 * @param disturbance disturbs Redis for some milliseconds, and returns what ends the
+	 * disturbance
 	 * @return how often something went wrong
 	 */
 	private int survive(String servers, IntFunction<Runnable> disturbance) throws InterruptedException {
@@ -291,7 +292,7 @@ class RandomFaultsTests {
 		List<String> lost = this.jvms.stream()
 			.flatMap((jvm) -> jvm.process().output().stream())
 			.filter((line) -> line.startsWith(Survivor.LOST_BEFORE))
-			// A renewal may tell that the new master has not got it, just then.
+			// A renewal may tell just then that the new master does not have the lock.
 			.filter((line) -> !isExcused(
 					Long.parseLong(line.substring(Survivor.LOST_BEFORE.length(), line.indexOf(':')))))
 			.toList();
@@ -396,8 +397,8 @@ class RandomFaultsTests {
 	}
 
 	/**
-	 * A JVM that was stopped before it could note its hold may note it after the lease:
-	 * such a hold does not count.
+	 * A JVM may be stopped between an acquisition and the note of the hold, and make the
+	 * note after the lease: such a hold does not count.
 	 */
 	private List<Hold> holds(Kind kind) {
 		return this.jvms.stream()

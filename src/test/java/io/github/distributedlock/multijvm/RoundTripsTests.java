@@ -30,8 +30,8 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
 
 /**
- * How many commands each step takes in each way to keep it atomic is what the documents
- * say.
+ * Each step takes as many commands as the documents say, in each way to keep steps
+ * atomic.
  */
 class RoundTripsTests {
 
@@ -61,7 +61,7 @@ class RoundTripsTests {
 		try (RedisLockBackend backend = client.backend(new RedisStandaloneConfiguration("localhost", redis.port()),
 				settings); ClientCommands commands = new ClientCommands(redis)) {
 			assertThat(backend.atomicity()).isEqualTo(way);
-			backend.listen("other", new Ear()); // Subscribed when it registers first.
+			backend.listen("other", new Ear()); // The first registration subscribes.
 			run(backend);
 			Map<String, Long> counted = new TreeMap<>();
 			Claim mine = claim("mine");
@@ -73,8 +73,8 @@ class RoundTripsTests {
 			counted.put("pass it on inside the JVM", count(commands, () -> backend.pass(mine.owner(), next, false)));
 			backend.pass(next.owner(), mine, false);
 			counted.put("release it while one waits", count(commands, () -> backend.release(mine.key(), mine.owner())));
-			// Best effort leaves alone what is too near to its end, as the reservation
-			// may be.
+			// Best effort leaves alone a key that is too near to its end, as the
+			// reservation may be.
 			await("it is acquired").until(() -> backend.acquireOrRegister(other).acquired());
 			counted.put("release it", count(commands, () -> backend.release(other.key(), other.owner())));
 			counted.put("take it with a fencing token", count(commands, () -> backend.acquire(fenced(mine))));

@@ -15,7 +15,7 @@ import io.github.distributedlock.fixtures.Driver;
 import io.github.distributedlock.fixtures.Patience;
 
 /**
- * A JVM whose threads want one lock all the time, as often as it is ordered to.
+ * A JVM whose threads want one lock all the time, as often as ordered.
  */
 final class Sharer {
 
@@ -28,7 +28,7 @@ final class Sharer {
 
 	/**
 	 * Returns the order for such a JVM, which says "ready", waits for "go", and says how
-	 * many "holds" it had.
+	 * many "holds" there were.
 	 */
 	static String order(Client client, int port, int threads, Duration hold, Duration slice, Duration duration) {
 		return String.join(" ", client.name(), String.valueOf(port), String.valueOf(threads), hold.toString(),

@@ -23,8 +23,8 @@ import static org.assertj.core.api.Assertions.assertThat;
 /**
  * JVMs that want one lock all the time take turns, each woken by exactly one message, for
  * {@code -Dlock.shares.millis} in each case. That nobody is bypassed is what makes their
- * shares equal, of which the times are only printed. A contest in which one of them stood
- * still until its reservation had lapsed says nothing about that, and is held again.
+ * shares equal, of which the times are only printed. A contest in which a JVM stood still
+ * until a reservation had lapsed says nothing about that, and is held again.
  */
 @Tag("thorough")
 class SharesTests {

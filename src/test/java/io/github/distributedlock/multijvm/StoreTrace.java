@@ -16,11 +16,10 @@ import java.util.regex.Pattern;
  * The history of one lock, from the output of {@code MONITOR}: holders, waiters,
  * wake-ups.
  * <p>
- * A slice is the time from when a JVM gets the lock from the store until it gives the
- * lock back there. A JVM is bypassed by each slice of another one that begins while the
- * JVM is registered as a waiter, or the lock is reserved for it. A JVM that stands still
- * for longer than its reservation lasts lets somebody past: that is no bypass, but a
- * lapse.
+ * A slice is the time from an acquisition of the lock in the store to the release there,
+ * by one JVM. A JVM is bypassed by each slice of another JVM that begins while the former
+ * is registered as a waiter, or has the reservation. A JVM that stands still for longer
+ * than a reservation lasts lets somebody past: that is no bypass, but a lapse.
  */
 final class StoreTrace {
 

@@ -22,8 +22,8 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 
 /**
- * The contract finds each fault of a store by a test that says so in its name, and finds
- * none in a store that has none.
+ * The contract finds each fault of a store by a test whose name says so, and finds none
+ * in a store without faults.
  */
 @Execution(ExecutionMode.CONCURRENT)
 class FaultyStoresTests {

@@ -86,7 +86,7 @@ class SuspendTests : CoroutineLockTests(redis) {
 	}
 
 	/**
-	 * As with the element that Spring Framework 7 has for it.
+	 * As with the element that Spring Framework 7 has for that context.
 	 */
 	@Test
 	fun `thread tells the lock where its thread-locals are restored`() = coroutine {
@@ -167,7 +167,7 @@ class SuspendTests : CoroutineLockTests(redis) {
 	}
 
 	/**
-	 * The scheduler calls it again for each run.
+	 * The scheduler calls the function again for each run.
 	 */
 	@Test
 	fun `scheduled function holds the lock`() {

@@ -34,7 +34,7 @@ final class Actuator {
 	}
 
 	/**
-	 * Returns the holder of a key, as the store has it.
+	 * Returns the holder of a key in the store.
 	 */
 	Optional<Holder> holder(String key) {
 		return get("distributedlocks?key=" + key).flatMap(Holder::of);

@@ -9,13 +9,13 @@ import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Import;
 
 /**
- * The application that runs in each JVM: customers who buy for as long as it lives.
+ * The application that runs in each JVM: customers who buy for as long as the JVM lives.
  */
 // Found by nobody who scans the package above: the flash sale is another application.
 @Import(NoDatabase.class)
 class Market {
 
-	/** The application has started; followed by the port of its Actuator. */
+	/** The application has started; followed by the port of the Actuator. */
 	static final String READY = "ready ";
 
 	private static final int CUSTOMERS = 2;

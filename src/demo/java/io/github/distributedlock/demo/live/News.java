@@ -9,9 +9,8 @@ import java.util.Optional;
 /**
  * The differences between two looks that are worth a sentence.
  * <p>
- * A look does not see everything: a JVM that is paused does not tell of its losses, and a
- * key may be free for a moment before another JVM has it. So the last known state is
- * kept.
+ * A look does not see everything: a paused JVM does not tell of losses, and a key may be
+ * free for a moment before another JVM has it. So the last known state is kept.
  */
 final class News {
 

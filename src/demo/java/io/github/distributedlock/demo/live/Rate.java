@@ -5,7 +5,7 @@ import java.util.ArrayDeque;
 import java.util.Deque;
 
 /**
- * How fast a count grows, by what it was in the last seconds.
+ * The speed at which a count grows, by the counts of the last seconds.
  */
 final class Rate {
 

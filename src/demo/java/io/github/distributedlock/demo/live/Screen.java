@@ -46,7 +46,7 @@ final class Screen {
 			String text = frame.stream()
 				.map((line) -> Words.paint(line, (word, state) -> "\033[" + state.ansi() + "m" + word + "\033[0m"))
 				.collect(Collectors.joining(CLEAR_LINE, HOME, CLEAR_LINE));
-			// The text that is being typed stays where it is.
+			// The text that is being typed stays in its place.
 			this.out.print(this.anew ? text + CLEAR_BELOW + PROMPT : SAVE_CURSOR + text + RESTORE_CURSOR);
 		}
 		else if (news || this.anew) {

@@ -3,7 +3,7 @@
  * {@code distributedlocks} of each of them says, while a person pauses and kills them.
  * <p>
  * {@code Market} is the application that runs in each of the JVMs, and
- * {@code live-view.yml} its configuration. {@code Markets} looks at them, {@code News}
+ * {@code live-view.yml} the configuration. {@code Markets} looks at them, {@code News}
  * tells what is different, {@code Frame} makes text of both, and {@code LiveView} does so
  * again and again, and obeys.
  */

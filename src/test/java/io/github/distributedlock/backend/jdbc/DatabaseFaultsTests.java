@@ -34,7 +34,8 @@ import org.springframework.jdbc.core.JdbcTemplate;
 import static org.assertj.core.api.Assertions.assertThat;
 
 /**
- * The effect of locks on a database that hangs or refuses, and on its other users.
+ * The effect of locks on a database that hangs or refuses, and on other users of that
+ * database.
  */
 @Tag("faults")
 class DatabaseFaultsTests {
@@ -53,7 +54,7 @@ class DatabaseFaultsTests {
 	 */
 	private static final Duration MARIA_DB_KEEPS_ITS_ANSWER = Duration.ofMillis(250);
 
-	/** Sessions of a store beside its pool: three that may hang, and one that cancels. */
+	/** Sessions of a store beside the pool: three that may hang, and one that cancels. */
 	private static final int BESIDES = 4;
 
 	private static Postgres postgres;
@@ -77,7 +78,7 @@ class DatabaseFaultsTests {
 	}
 
 	/**
-	 * A server with a driver, and how an operator sees and stops what it does.
+	 * A server with a driver, and how an operator sees and stops the statements.
 	 */
 	private enum Server {
 
@@ -324,8 +325,8 @@ class DatabaseFaultsTests {
 	}
 
 	/**
-	 * An operator keeps the row, and the server does not notice that a waiting statement
-	 * has lost its client.
+	 * An operator keeps the row, and the server does not notice that the client of a
+	 * waiting statement is gone.
 	 */
 	@FaultTest(value = "statement cut off while it waits for a row, and its claim forgotten",
 			promise = "it is not carried out later, and the key stays free")
@@ -375,7 +376,7 @@ class DatabaseFaultsTests {
 	}
 
 	/**
-	 * The application shares its pool with the locks, and only reads.
+	 * The application shares a pool with the locks, and only reads.
 	 */
 	@FaultTest(value = "database becomes read-only, its pool shared with the application",
 			with = { "POSTGRESQL", "MARIADB" },
@@ -402,7 +403,7 @@ class DatabaseFaultsTests {
 		}
 	}
 
-	// Otherwise the pool notices that it cannot set the isolation back.
+	// With another isolation the pool would notice that the isolation cannot be set back.
 	private static HikariConfig readCommitted(Server server) {
 		HikariConfig config = server.pool(server.port());
 		config.setTransactionIsolation("TRANSACTION_READ_COMMITTED");

@@ -232,7 +232,7 @@ class KeyStateInPostgresTests {
 		long last = 0;
 		int count = chance(40) ? 0 : 1 + this.random.nextInt(3);
 		for (int i = 0; i < count; i++) {
-			// One name for each, and one with what could end it.
+			// A name for each, and names with characters that could end a name.
 			String name = any("w", "w;x", "w(", "held-by") + i;
 			String kind = any("exclusive " + name, "exclusive " + name, "exclusive " + name, "fair " + name + ":7",
 					"shared " + name, "permit-2 " + name);

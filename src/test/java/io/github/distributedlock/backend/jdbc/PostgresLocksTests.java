@@ -181,7 +181,7 @@ class PostgresLocksTests {
 	// Grants
 
 	/**
-	 * Though the waiter can ask nothing any more, after it has polled for a while.
+	 * The waiter can ask nothing any more, after a while of polls.
 	 */
 	@Test
 	void aReleasedKeyComesWithItsNotification() {

@@ -38,7 +38,7 @@ final class TableReads extends DelegatingDataSource {
 	private static final List<Integer> RENEWED = List.of(1, 2, 200);
 
 	/**
-	 * The rows that a statement may read besides one row for each of its keys.
+	 * The rows that a statement may read besides one row for each key.
 	 */
 	private static final int SPARE = 20;
 
@@ -59,7 +59,7 @@ final class TableReads extends DelegatingDataSource {
 	private final JdbcTemplate database;
 
 	/**
-	 * The most rows that each statement has read, less one for each of its keys.
+	 * The most rows that each statement has read, less one for each key.
 	 */
 	private final Map<String, Long> reads = new TreeMap<>();
 
@@ -239,7 +239,8 @@ final class TableReads extends DelegatingDataSource {
 			int loops = (reads.group(2) == null || reads.group(2).isEmpty()) ? 1 : Integer.parseInt(reads.group(2));
 			read += Math.round(Double.parseDouble(reads.group(1)) * loops);
 		}
-		// A key that is bound is read once to find the row, and once more to change it.
+		// A key that is bound is read once to find the row, and once more to change the
+		// row.
 		long keys = values.values().stream().distinct().count();
 		long limit = sql.contains(" order by ") ? Statements.MOST_ROWS : 0;
 		this.reads.merge(unqualified(sql), read - 3 * keys - limit, Math::max);

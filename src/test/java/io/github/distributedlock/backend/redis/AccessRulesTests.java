@@ -179,7 +179,7 @@ class AccessRulesTests {
 			waiting = CompletableFuture.supplyAsync(() -> other.acquire(patient), THREADS);
 			await().until(() -> admin.exists("lock-waiters:{k}"));
 		}
-		// The lock is another thread's: a try statement could not give it back.
+		// The lock is another thread's: a try statement could not give the lock back.
 		Patience.get(waiting, "the lock").close();
 		assertThat(admin.exists("lock:{k}", "lock-waiters:{k}", "lock-alive:{k}")).isZero();
 	}

@@ -29,7 +29,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
 
 /**
- * Locks that are held and waited for while the replica of their master takes its place.
+ * Locks that are held and waited for while a replica takes the place of their master.
  */
 @Tag("failover")
 class ClusterFailoverTests {
@@ -105,7 +105,7 @@ class ClusterFailoverTests {
 			lock.assertUsedAndRecalled(admin);
 			assertThat(this.losses).isEmpty();
 			lock.keep();
-			admin.del("lock:{" + key + "}"); // As if the replica had never got it.
+			admin.del("lock:{" + key + "}"); // As if the replica had never got the lock.
 			lock.assertNotUsedUnnoticed(admin);
 		}
 		RedisCluster.takeOver(master);

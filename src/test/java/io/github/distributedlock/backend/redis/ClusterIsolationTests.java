@@ -37,7 +37,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
 
 /**
- * A master of a cluster that stalls costs the locks of its own slots, and no other.
+ * A master of a cluster that stalls costs the locks of the master's slots, and no other.
  */
 @Tag("failover")
 class ClusterIsolationTests {

@@ -35,7 +35,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 /**
  * Threads that are interrupted while a command of theirs is under way: the command has
- * reached a relay, which passes it on to the server after the interrupt.
+ * reached a relay, which passes the command on to the server after the interrupt.
  */
 class InterruptedCommandsTests {
 
@@ -57,8 +57,8 @@ class InterruptedCommandsTests {
 	}
 
 	/**
-	 * The steps by which a thread asks the store for a lock that it owns, with a check of
-	 * the answer.
+	 * The steps by which the owner of a lock asks the store for that lock, with a check
+	 * of the answer.
 	 */
 	private enum Step {
 
@@ -142,7 +142,7 @@ class InterruptedCommandsTests {
 	}
 
 	/**
-	 * Interrupts a thread at the first command that it sends about the key.
+	 * Interrupts a thread at the thread's first command about the key.
 	 * @return what is wrong: the answer, or the flag of the thread, if anything is
 	 */
 	private Optional<String> interruptedAt(BooleanSupplier step) {

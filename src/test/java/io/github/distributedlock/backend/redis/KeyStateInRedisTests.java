@@ -194,7 +194,8 @@ class KeyStateInRedisTests {
 		}
 
 		/**
-		 * Returns the first group of a pattern wherever it is found in what is kept.
+		 * Returns the first group of a pattern, from each place where the kept state
+		 * matches.
 		 */
 		Stream<String> found(List<String> keys, Function<KeyState, String> text, Pattern pattern) {
 			return keys.stream().flatMap((key) -> KeyStateInRedisTests.found(pattern, text.apply(state(key))));

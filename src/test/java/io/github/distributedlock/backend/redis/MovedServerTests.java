@@ -27,8 +27,9 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
 
 /**
- * A name leads to another server, and the one before lives on. Commands follow the name.
- * The subscription does not, until it is found at another server than they.
+ * A name leads to another server, and the server before lives on. Commands follow the
+ * name. The subscription stays, until the backend finds that commands go to another
+ * server.
  */
 @ExtendWith(OutputCaptureExtension.class)
 class MovedServerTests {
@@ -70,7 +71,7 @@ class MovedServerTests {
 		Claim holder = claim("k", "a");
 		assertThat(this.admin.set("lock:{k}", holder.owner())).isEqualTo("OK");
 		Claim waiting = claim("k", "b").number(1);
-		// Asks until the backend has left the server that refuses its commands.
+		// The backend leaves the server that refuses commands.
 		await().ignoreExceptions().until(() -> {
 			this.backend.acquireOrRegister(waiting);
 			return this.admin.hexists("lock-claims:{k}", "b");

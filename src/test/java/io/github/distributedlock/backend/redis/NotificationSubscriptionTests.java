@@ -87,7 +87,7 @@ class NotificationSubscriptionTests {
 			this.backend.listen("b", this.ear);
 			await().ignoreExceptions().until(() -> this.backend.acquireOrRegister(claim("mine", "b")).acquired());
 			relay.silence();
-			// Somebody waits: nothing else makes it look.
+			// Somebody waits: nothing else makes the subscription look.
 			await().ignoreExceptions().until(() -> {
 				this.backend.acquireOrRegister(claim("mine", "b"));
 				return this.ear.resubscriptions() > 0;
@@ -223,7 +223,7 @@ class NotificationSubscriptionTests {
 	}
 
 	private void open(Client client) {
-		// The first one loads the client, which takes its time on a busy machine.
+		// The first connection loads the client, which takes long on a busy machine.
 		this.backend = this.redis.backend(client);
 	}
 

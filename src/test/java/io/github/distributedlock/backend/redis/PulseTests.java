@@ -26,7 +26,7 @@ class PulseTests {
 
 	private final AtomicLong now = new AtomicLong();
 
-	/** The node's answer to a number that it is to publish. */
+	/** The node's answer to a number that is to be published. */
 	private LongSupplier node = () -> 0;
 
 	private final Pulse pulse = new Pulse(new Node(), true, "lock-wake:b", this.now::get);

@@ -250,7 +250,7 @@ final class RandomSteps {
 	}
 
 	/**
-	 * A request that an owner may pass its key on to.
+	 * Returns a request to which an owner may pass a key on.
 	 */
 	private Request next(Claim claim) {
 		return this.requests.stream()
@@ -267,7 +267,8 @@ final class RandomSteps {
 	}
 
 	/**
-	 * A further attempt of a request: with a number if the server may grant it the key.
+	 * Returns a further attempt of a request, with a number if the server may grant the
+	 * key to the request.
 	 */
 	private Claim attempt(Request request) {
 		Claim claim = request.claim;
@@ -345,8 +346,8 @@ final class RandomSteps {
 	}
 
 	/**
-	 * Without scripts, a claim that does not register leaves the place of its waiter
-	 * alone, since that would cost a command.
+	 * Without scripts, a claim that does not register leaves the place of the waiter
+	 * alone, since an end of the place would cost a command.
 	 */
 	private Object acquire(LockBackend backend, Claim claim) {
 		AcquireResult result = backend.acquire(claim);
@@ -357,7 +358,7 @@ final class RandomSteps {
 	}
 
 	/**
-	 * Without scripts, an instance keeps the place that it may have, since to end that
+	 * Without scripts, an instance keeps a place in the queue, since to end the place
 	 * would cost a command.
 	 */
 	private Object pass(LockBackend backend, String owner, Claim next, boolean yields) {

@@ -37,7 +37,8 @@ import static org.assertj.core.api.Assertions.assertThatIllegalArgumentException
 import static org.awaitility.Awaitility.await;
 
 /**
- * Tests for the keys that {@link RedisLockBackend} leaves in Redis, and for its commands.
+ * Tests for the commands of {@link RedisLockBackend}, and for the keys that stay in
+ * Redis.
  */
 class RedisLockBackendTests {
 
@@ -270,8 +271,7 @@ class RedisLockBackendTests {
 		configuration.setUsername("nobody");
 		configuration.setPassword("wrong");
 		RedisLockBackend backend = patient(client.connectTo(configuration));
-		// Lettuce sometimes sees the end of the connection before it has read the
-		// refusal.
+		// Lettuce sometimes sees the end of the connection before the refusal.
 		await().untilAsserted(() -> assertThatExceptionOfType(LockBackendException.class)
 			.isThrownBy(() -> backend.acquire(claim("k", "a")))
 			.withMessageContaining("correct spring.data.redis.username and spring.data.redis.password")

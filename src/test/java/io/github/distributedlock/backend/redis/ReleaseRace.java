@@ -20,10 +20,10 @@ import redis.clients.jedis.params.SetParams;
 
 /**
  * Locks that are given back just when their lease runs out, while somebody else asks for
- * them all the time. What that one got must still be there afterwards.
+ * them all the time. A lock that the other got must still be there afterwards.
  * <p>
- * Server and test share a clock, so the moment at which a key is over is known: the
- * millisecond after the one that it lives until.
+ * Server and test share a clock, so the moment at which a key is over is known: one
+ * millisecond after the last one of its life.
  */
 public final class ReleaseRace {
 

@@ -26,7 +26,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 /**
  * The reason for atomic releases: {@code -Dlock.race.releases} releases, 500 by default,
  * at the moment at which the lease runs out, by each candidate on the first server that
- * has it.
+ * has that candidate.
  */
 @Tag("thorough")
 @Timeout(value = 30, unit = TimeUnit.MINUTES)
@@ -47,7 +47,7 @@ class ReleaseRaceTests {
 		try (RedisLockBackend backend = one.backend(client, prefix)) {
 			ReleaseRace race = new ReleaseRace(one.server(), prefix, (key, name, owner) -> backend.release(key, owner));
 			Outcome outcome = race.run(RELEASES);
-			// Best effort leaves a lock alone that is so near to its end.
+			// Best effort leaves a lock alone that is so near to the end.
 			while (outcome.met() == 0 && one.atomicity() != Atomicity.BEST_EFFORT) {
 				outcome = outcome.and(race.run(RELEASES));
 			}

@@ -22,7 +22,7 @@ import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 import static org.awaitility.Awaitility.await;
 
 /**
- * The moments at which a {@link NotificationSubscription} tells its listener of a new
+ * The moments at which a {@link NotificationSubscription} tells a listener of a new
  * subscription, so that notifications may have been missed. The server is a connection
  * that acknowledges when the test says so.
  */
@@ -76,7 +76,7 @@ class ResubscriptionReportsTests {
 	}
 
 	/**
-	 * The other server may not know the waiters, whether or not it is reached.
+	 * The other server may not know the waiters, whether or not that server is reached.
 	 */
 	@Test
 	void moveToAnotherServer() {

@@ -35,8 +35,8 @@ final class ScriptClock implements Link {
 	private static final byte[] ENDS = KeyNames.bytes("ends-of-keys");
 
 	/**
-	 * A key whose time is over is removed before the script, a member of a lock after it:
-	 * a clock that is set back revives nothing that a step has seen the end of.
+	 * A key whose time is over is removed before the script, a member of a lock after the
+	 * script. So a clock that is set back revives nothing whose end a step has seen.
 	 */
 	private static final String PRELUDE = """
 			local NOW, DEAF, ENDS, COUNT = tonumber(ARGV[1]), ARGV[2], ARGV[3], tonumber(ARGV[4])
@@ -169,7 +169,7 @@ final class ScriptClock implements Link {
 
 	/**
 	 * The stored state of a user's key: texts, lists of texts, or {@code null}, each with
-	 * its end in ms; an end is 0 if there is none.
+	 * an end in ms, 0 for none.
 	 */
 	record Stored(Kept lock, Kept waiters, Kept liveness, Kept claims, Kept fence) {
 

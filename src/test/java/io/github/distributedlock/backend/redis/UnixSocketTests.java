@@ -101,8 +101,8 @@ class UnixSocketTests {
 	}
 
 	/**
-	 * Holds the lock, gives it back to the waiters, and waits for it. Argument: the
-	 * socket.
+	 * Holds the lock, gives the lock back to the waiters, and waits for the lock.
+	 * Argument: the socket.
 	 */
 	static final class Other {
 

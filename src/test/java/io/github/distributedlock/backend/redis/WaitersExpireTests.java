@@ -29,7 +29,7 @@ import static org.awaitility.Awaitility.await;
 
 /**
  * A waiter without scripts leaves no key for ever, even if nothing of the server reaches
- * it from the moment of its registration on, as if it had died.
+ * the waiter after the registration, as if the waiter had died.
  */
 class WaitersExpireTests {
 

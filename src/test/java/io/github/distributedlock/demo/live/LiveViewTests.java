@@ -63,11 +63,12 @@ class LiveViewTests {
 	}
 
 	/**
-	 * Kills JVM 1 while it has a lock.
+	 * Kills JVM 1 under a lock.
 	 * @return the key
 	 */
 	private String killWithLock() throws IOException {
-		// A JVM that is paused keeps its locks. If it has none, the test pauses it again.
+		// A paused JVM keeps the locks that it has. If there are none, the test pauses
+		// the JVM again.
 		while (true) {
 			await("\n1    running");
 			enter("p1");
@@ -89,7 +90,7 @@ class LiveViewTests {
 
 	/**
 	 * Waits for something to be shown since a line was entered.
-	 * @return the last place of it: the latest news
+	 * @return the last place of the text: the latest news
 	 */
 	private MatchResult await(String pattern) {
 		return Awaitility.await(pattern)
