@@ -24,7 +24,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 
 /**
- * What comes with the engine for a store of four methods.
+ * Tests for a store of four methods under the engine, which adds the rest.
  */
 class JdbcLockEngineTests {
 

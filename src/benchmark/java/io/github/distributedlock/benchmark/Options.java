@@ -10,7 +10,7 @@ import java.util.Set;
 import java.util.TreeSet;
 
 /**
- * What to measure, and for how long, by system properties.
+ * The system properties that say what to measure, and for how long.
  */
 final class Options {
 

@@ -7,7 +7,7 @@ import java.util.Set;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What is explored.
+ * The bounds of an exploration.
  *
  * @param threads how many threads each JVM has
  * @param requests how many times each thread asks for the lock

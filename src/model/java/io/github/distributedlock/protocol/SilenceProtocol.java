@@ -16,9 +16,9 @@ import io.github.distributedlock.protocol.Silences.Phase;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What need not be written each time that somebody waits, and need not be looked at each
- * time that the next one is woken, while the living poll in time. That the server may
- * stand still, and all are silent then, is left to the {@link FairProtocol}.
+ * Signs of life of waiters need not be written each time that somebody waits, nor looked
+ * at each time that the next one is woken, while the living poll in time. The
+ * {@link FairProtocol} covers a server that stands still, so that all are silent.
  *
  * @param waiters how many wait, each again and again
  * @param broken the rule that is broken, of the server's expiry or of {@link KeyRule}, if

@@ -61,7 +61,7 @@ public abstract class LockBackendContractTests extends PassingContractTests {
 		}
 		backend.release(key, holder.owner());
 		LockStatus reserved = backend.inspect(key);
-		if (!reserved.isFree()) { // Else the reservation has run out.
+		if (!reserved.isFree()) { // The reservation may have run out.
 			isTheOnlyOne("b", LockStatus.State.RESERVED, reserved);
 		}
 		assertTrue(backend.acquireOrRegister(waiting).acquired(), "reserved, and not taken by the question");

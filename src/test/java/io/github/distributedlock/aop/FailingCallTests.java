@@ -206,7 +206,7 @@ class FailingCallTests extends AdvisedFixture<FailingCallTests.Service> {
 	}
 
 	@Test
-	void otherTransactionAfterTheMethodCommitsInsideTheOneThatWaits() {
+	void aNewTransactionAfterTheMethodCommitsInsideTheSuspendedOne() {
 		TransactionTemplate another = new TransactionTemplate(this.transaction.getTransactionManager());
 		another.setPropagationBehavior(TransactionDefinition.PROPAGATION_REQUIRES_NEW);
 		assertThatExceptionOfType(LockLostException.class)

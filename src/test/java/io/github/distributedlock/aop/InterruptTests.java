@@ -124,7 +124,7 @@ class InterruptTests extends AdvisedFixture<InterruptTests.Service> {
 			Thread.currentThread().interrupt();
 			this.lock.lose();
 		});
-		assertThat(Thread.interrupted()).as("it came before the loss").isTrue();
+		assertThat(Thread.interrupted()).as("the interrupt came before the loss").isTrue();
 		this.service.run(() -> {
 			this.lock.lose();
 			assertThat(Thread.interrupted()).isTrue();

@@ -89,7 +89,7 @@ class CheckpointTests {
 	private static String waitsForALock(LockEngine engine) {
 		LockHandle first = engine.acquire(LockRequest.of("k").detached(true));
 		CompletableFuture<LockHandle> second = engine.acquireAsync(LockRequest.of("k").waitTime(Patience.PATIENCE));
-		await("it waits").until(() -> engine.requestsWaiting() == 1);
+		await("the second request waits").until(() -> engine.requestsWaiting() == 1);
 		first.close();
 		try (LockHandle handle = Patience.get(second, "the lock")) {
 			return Claim.instanceOf(handle.owner());
@@ -105,7 +105,7 @@ class CheckpointTests {
 		admin.set("lock:{k}", "other#1:1");
 		CompletableFuture<LockHandle> acquired = lock
 			.acquireAsync(LockRequest.of("k").waitTime(Patience.PATIENCE).detached(true));
-		await("it waits, and listens").until(() -> !admin.pubsubChannels("lock-wake:*").isEmpty());
+		await("the request waits, and the engine listens").until(() -> !admin.pubsubChannels("lock-wake:*").isEmpty());
 		admin.del("lock:{k}");
 		try (LockHandle handle = Patience.get(acquired, "the lock")) {
 			return Claim.instanceOf(handle.owner());

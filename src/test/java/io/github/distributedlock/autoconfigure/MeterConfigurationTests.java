@@ -92,7 +92,7 @@ class MeterConfigurationTests {
 		});
 		assertThat(registry.find("distributed.lock.active").gauge()).isNull();
 		assertThat(registry.find("distributed.lock.waiting").gauge()).isNull();
-		Awaitility.await("it was lost when it was closed, of which a thread of its own tells")
+		Awaitility.await("the loss at the close of the engine, told by another thread")
 			.atMost(Patience.PATIENCE)
 			.until(() -> registry.find("distributed.lock.held")
 				.timers()

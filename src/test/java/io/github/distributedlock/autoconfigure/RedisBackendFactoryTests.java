@@ -42,7 +42,7 @@ class RedisBackendFactoryTests {
 	 */
 	@ParameterizedTest
 	@CsvSource({ "jedis, 0", "lettuce, 1" })
-	void hasNoConnectionOpenBeforeTheFirstLockThatItMayDoWithout(String client, int connections) {
+	void opensNoConnectionsInAdvanceBeyondTheNecessaryOnes(String client, int connections) {
 		try (RedisServers.Server server = RedisServers.start(RedisServers.EMBEDDED)) {
 			Contexts.withRedis()
 				.withPropertyValues("spring.data.redis.port=" + server.port(),

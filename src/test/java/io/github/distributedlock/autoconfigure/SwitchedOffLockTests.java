@@ -156,7 +156,7 @@ class SwitchedOffLockTests {
 	void asynchronousRequestsAreGrantedAtOnce() {
 		LockHandle handle = Patience.get(this.lock.acquireAsync(LockRequest.of("a")), "a lock");
 		assertThat(handle.isHeld()).isTrue();
-		assertThat(LockHandle.current()).as("it is detached").isEmpty();
+		assertThat(LockHandle.current()).as("the lock of the thread").isEmpty();
 		handle.close();
 		assertThat(Patience.get(this.lock.tryAcquireAsync(LockRequest.of("a")), "a lock")).isPresent();
 		assertThat(this.lock.executeAsync(LockRequest.of("a"), () -> CompletableFuture.completedFuture("done")))

@@ -90,7 +90,7 @@ class KeyStepTests {
 	}
 
 	/**
-	 * Also if the waiter is none of the fair ones, of which each step is a sign of life.
+	 * The waiter is not fair. Each step of a fair waiter is a sign of life.
 	 */
 	@Test
 	void waiterThatAsksForAPermitKeepsItsTurnHoweverLongItWasSilent() {
@@ -159,7 +159,7 @@ class KeyStepTests {
 	}
 
 	@Test
-	void forgottenClaimLeavesThePlaceToALaterOneOfItsWaiter() {
+	void aForgottenClaimLeavesThePlaceToALaterClaimOfTheSameWaiter() {
 		acquired(claim("h:1"));
 		waits(claim("a:1").number(1));
 		waits(claim("a:2").number(2));

@@ -194,7 +194,7 @@ class AcquiringTests extends EngineFixture {
 	}
 
 	@Test
-	void interruptOfOneWhoAsksIsNoFailureForTheOthers() throws Exception {
+	void interruptOfTheAskingThreadIsNoFailureForTheWaitingOnes() throws Exception {
 		ownedElsewhere("k", LEASE);
 		CountDownLatch queued = new CountDownLatch(1);
 		CountDownLatch tried = new CountDownLatch(1);

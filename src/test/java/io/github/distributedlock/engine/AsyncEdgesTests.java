@@ -68,7 +68,7 @@ class AsyncEdgesTests extends EngineFixture {
 	}
 
 	/**
-	 * As an executor does that has run or queued a task, and then throws.
+	 * The executor throws after the task was run or queued.
 	 */
 	@Test
 	void handleStaysOpenIfTheExecutorRunsItsTaskTwice() {
@@ -148,7 +148,7 @@ class AsyncEdgesTests extends EngineFixture {
 	}
 
 	/**
-	 * As if the thread that completes the future were faster than the calling one.
+	 * The thread that completes the future is faster than the calling one.
 	 */
 	@Test
 	void codeNeverRunsOnTheCallingThread() {
@@ -215,7 +215,7 @@ class AsyncEdgesTests extends EngineFixture {
 			}
 			Patience.await(stalled, "the node stalls");
 			waits.cancel(false);
-			Awaitility.await("it has left")
+			Awaitility.await("the cancelled request has left the queue")
 				.atMost(Patience.PATIENCE)
 				.until(() -> !real.snapshot().queues().containsKey("own"));
 			own.close();

@@ -191,7 +191,7 @@ class CollectingTests extends EngineFixture {
 
 	@ParameterizedTest
 	@EnumSource
-	void theFirstKeyIsNotDeletedByTheCleanUpOfTheOneBefore(Way way) {
+	void aKeyAcquiredAnewIsNotDeletedByTheCleanUpOfTheFormerOwner(Way way) {
 		own("y");
 		CompletableFuture<LockHandle> all = acquiring(way, ALL);
 		this.backend.breaks(ScriptedBackend.LOST_REQUEST);

@@ -90,12 +90,12 @@ class DowngradeTests extends EngineFixture {
 		writer.close();
 		LockHandle other = this.third.acquire(shared("k"));
 		reader.close();
-		Awaitility.await("its place in the store").until(() -> this.store.inspect("k").waiters().size() == 1);
+		Awaitility.await("the writer's place in the store").until(() -> this.store.inspect("k").waiters().size() == 1);
 		assertThat(inThread(() -> this.third.tryAcquire(shared("k"))).join()).as("past the writer").isEmpty();
 		assertThat(next).isNotDone();
 		other.close();
 		assertThat(next).succeedsWithin(PATIENCE);
-		assertThat(this.third.tryAcquire(shared("k"))).as("read while it is written").isEmpty();
+		assertThat(this.third.tryAcquire(shared("k"))).as("read while the writer has the lock").isEmpty();
 	}
 
 	@Test

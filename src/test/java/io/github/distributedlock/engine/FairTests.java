@@ -122,7 +122,7 @@ class FairTests extends EngineFixture {
 	}
 
 	@Test
-	void wakeUpOfAnotherThatGotLostIsFoundByTheOneWhoPolls() {
+	void lostWakeUpOfAnotherRequestIsFoundByThePollingRequest() {
 		ownedElsewhere("k", LEASE);
 		CompletableFuture<LockHandle> first = acquiring(waiting("k", Duration.ofSeconds(10)).fair(true));
 		CompletableFuture<LockHandle> second = acquiring(waiting("k", LONG).fair(true));
@@ -210,7 +210,7 @@ class FairTests extends EngineFixture {
 	}
 
 	@Test
-	void requestThatGotTheLockUnheardIsToldByTheOneWhoPolls() {
+	void grantThatWasNotHeardIsFoundByThePollingRequest() {
 		ownedElsewhere("k", LEASE);
 		CompletableFuture<LockHandle> first = acquiring(waiting("k", LONG).fair(true));
 		CompletableFuture<LockHandle> second = acquiring(waiting("k", LONG).fair(true));

@@ -133,7 +133,7 @@ class ForcedReleaseTests extends EngineFixture {
 		this.backend.after("acquire", () -> action.run());
 	}
 
-	/** As by a store without memory, or without the right to make a key. */
+	/** The store refuses, as one without memory, or without the right to make a key. */
 	@Test
 	void releaseNeedsNoTrace() {
 		LockHandle handle = this.operator.acquire("k");

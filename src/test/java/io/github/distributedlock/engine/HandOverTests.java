@@ -434,7 +434,7 @@ class HandOverTests extends EngineFixture {
 		CompletableFuture<LockHandle> late = acquiring(waiting("k", LONG));
 		borrowed.close();
 		LockHandle handle = succeeded(next);
-		assertThat(late).as("it came after one that was awake").isNotDone();
+		assertThat(late).as("the late request came after one that was awake").isNotDone();
 		handle.close();
 		succeeded(late);
 		assertThat(this.backend.steps()).containsExactly("acquire k");
@@ -482,7 +482,7 @@ class HandOverTests extends EngineFixture {
 	}
 
 	@Test
-	void isReleasedByWhoBorrowedItIfTheNextOneHasGivenUp() {
+	void isReleasedByTheBorrowerIfTheHeirHasGivenUp() {
 		CompletableFuture<LockHandle> next = acquiring(waiting("k", LONG));
 		this.time.letThemOversleep();
 		this.held.close();

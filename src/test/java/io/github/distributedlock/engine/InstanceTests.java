@@ -96,7 +96,7 @@ class InstanceTests extends EngineFixture {
 		String before = instanceOf(this.resumed);
 		LockHandle held = this.resumed.acquire(LockRequest.of("held").detached(true));
 		this.resumed.start();
-		assertThat(instanceOf(this.resumed)).as("it was not stopped").isEqualTo(before);
+		assertThat(instanceOf(this.resumed)).as("the same instance without a stop").isEqualTo(before);
 		this.resumed.stop();
 		this.resumed.start();
 		assertThat(instanceOf(this.resumed)).isNotEqualTo(before);

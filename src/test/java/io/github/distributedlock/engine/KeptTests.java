@@ -121,7 +121,7 @@ class KeptTests extends EngineFixture {
 	}
 
 	@Test
-	void goesWithTheFirstReleaseAfterItHasBeenHereForTheTime() {
+	void goesWithTheFirstReleaseAfterTheKeepTime() {
 		keep("k");
 		this.time.advance(KEEP.minusMillis(1));
 		LockHandle again = this.engine.acquire(kept("k"));
@@ -170,7 +170,7 @@ class KeptTests extends EngineFixture {
 	}
 
 	@Test
-	void remembersThatAnotherJvmAskedWhileItWasHeldFirst() {
+	void goesSoonAfterTheFirstReleaseIfAnotherJvmAskedMeanwhile() {
 		LockHandle first = this.engine.acquire(kept("k"));
 		recall(first.owner());
 		first.close();
@@ -201,7 +201,7 @@ class KeptTests extends EngineFixture {
 	}
 
 	@Test
-	void isOneThatOthersHaveAskedForIfItHadToBeWaitedFor() {
+	void goesSoonAfterTheReleaseIfTheAcquisitionHadToWait() {
 		ownedElsewhere("k", LEASE);
 		CompletableFuture<LockHandle> waiting = acquiring(kept("k").waitTime(LONG));
 		releasedElsewhere("k");
@@ -303,7 +303,7 @@ class KeptTests extends EngineFixture {
 	}
 
 	@Test
-	void requestForWhichItCannotBeReleasedLeavesTheQueue() {
+	void requestLeavesTheQueueIfTheKeptKeyCannotBeReleased() {
 		keep("k");
 		this.time.lackAThread("worker");
 		this.time.lackAThread("timer");
@@ -339,7 +339,7 @@ class KeptTests extends EngineFixture {
 	}
 
 	@Test
-	void staysWithWhoBorrowedItIfTheRequestThatTookItOverGivesUp() {
+	void staysAfterTheBorrowersReleaseIfTheHeirGivesUp() {
 		LockHandle use = borrowBehindOneThatGivesUp();
 		use.close();
 		assertThat(this.engine.keysKept()).isOne();
@@ -351,7 +351,7 @@ class KeptTests extends EngineFixture {
 	}
 
 	@Test
-	void goesFromWhoBorrowedItToTheNextIfTheRequestThatTookItOverGivesUp() {
+	void goesFromTheBorrowerToTheNextRequestIfTheHeirGivesUp() {
 		LockHandle use = borrowBehindOneThatGivesUp();
 		assertThat(inThread(() -> this.engine.tryAcquire(kept("k")))).succeedsWithin(PATIENCE)
 			.extracting(Optional::isPresent)

@@ -122,7 +122,7 @@ class LeaseTests extends EngineFixture {
 		assertThat(events(LockEvent.Lost.class)).extracting(LockEvent.Lost::key, LockEvent.Lost::reason)
 			.containsExactlyInAnyOrder(tuple("gone", Reason.TAKEN), tuple("gone-fixed", Reason.TAKEN));
 		assertThat(held.remaining()).isEqualTo(Duration.ofMillis(29_700));
-		assertThat(fixed.remaining()).as("no longer than it was to be").isEqualTo(Duration.ofMillis(14_850));
+		assertThat(fixed.remaining()).as("a fixed lease is not renewed").isEqualTo(Duration.ofMillis(14_850));
 		this.time.advance(Duration.ofSeconds(3));
 		assertThat(this.backend.steps()).containsExactly("renew 4");
 		this.time.advance(Duration.ofSeconds(12));

@@ -33,7 +33,7 @@ class LocalQueueTests {
 		assertThat(entry.key().isRegistered()).as("the store still knows us").isTrue();
 		assertThat(withdrawal.beginWithdrawal()).as("withdraws all the same").isNull();
 		entry.leave();
-		assertThat(this.withdrawals).as("begun anew after it").hasSize(2);
+		assertThat(this.withdrawals).as("withdrawals, one begun anew after the entry").hasSize(2);
 		assertThat(this.withdrawals.get(1).beginWithdrawal()).isNotNull();
 	}
 
@@ -55,7 +55,7 @@ class LocalQueueTests {
 		Entry entry = this.queue.enter(K, false, false, this.wait);
 		assertThat(entry.key().isRegistered()).isTrue();
 		entry.leave();
-		assertThat(this.withdrawals).as("passed on after it").hasSize(2);
+		assertThat(this.withdrawals).as("withdrawals, one after the entry").hasSize(2);
 	}
 
 	@Test

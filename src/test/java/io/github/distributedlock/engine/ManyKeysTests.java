@@ -29,8 +29,8 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatIllegalArgumentException;
 
 /**
- * As many keys as one request may have: given back in batches where that is possible, on
- * a small stack, and with one line in the log if the store fails.
+ * Tests for a request with the greatest number of keys: given back in batches where the
+ * store can, on a small stack, and with one line in the log if the store fails.
  */
 class ManyKeysTests extends EngineFixture {
 

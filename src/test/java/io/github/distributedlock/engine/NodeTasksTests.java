@@ -185,7 +185,7 @@ class NodeTasksTests {
 	}
 
 	@Test
-	void withoutAThreadThoseThatWaitRunOnTheOneThatIsThere() {
+	void withoutAnotherThreadWaitingTasksRunOnThePresentOne() {
 		for (int i = 0; i < MOST + 2; i++) {
 			add("a", "a" + i);
 		}

@@ -25,7 +25,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 
 /**
- * As many at a time as there are permits.
+ * Tests for permits: as many holders at a time as there are permits.
  */
 class PermitsTests extends EngineFixture {
 

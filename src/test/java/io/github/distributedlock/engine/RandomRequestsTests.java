@@ -99,7 +99,7 @@ class RandomRequestsTests {
 		}
 	}
 
-	/** What makes a run harder. */
+	/** The troubles that make a run harder. */
 	private enum Trouble {
 
 		LOST_COMMANDS(2), BATCHES_OF_ONE(2), NODE_FOR_EACH_KEY(2), NESTED_REQUESTS(2), ERRORS(2), LOST_CONNECTIONS(3),
@@ -123,7 +123,7 @@ class RandomRequestsTests {
 		throw new StackOverflowError(PLANTED);
 	};
 
-	/** What may happen to a command; the last two only with {@link Trouble#ERRORS}. */
+	/** The fates of a command; the last two only with {@link Trouble#ERRORS}. */
 	private static final List<Fault> FAULTS = List.of(ScriptedBackend.LOST_REQUEST, ScriptedBackend.NOT_NOW,
 			ScriptedBackend.LOST_REPLY, ERROR_BEFORE, ERROR_AFTER);
 

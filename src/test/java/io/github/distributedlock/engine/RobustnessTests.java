@@ -312,7 +312,7 @@ class RobustnessTests extends EngineFixture {
 		this.time.suspend(Duration.ofMillis(400));
 		this.backend.breaks((step) -> {
 			if (renewals.incrementAndGet() > 1000) {
-				this.time.pass(HOUR); // Else this would never end.
+				this.time.pass(HOUR); // Ends a spin.
 			}
 			return ScriptedBackend.LOST_REQUEST.apply(step);
 		});
@@ -331,7 +331,7 @@ class RobustnessTests extends EngineFixture {
 		AtomicInteger renewals = new AtomicInteger();
 		this.backend.onRenew((renewal) -> {
 			if (renewals.incrementAndGet() > 1000) {
-				this.time.pass(HOUR); // Else this would never end.
+				this.time.pass(HOUR); // Ends a spin.
 			}
 		});
 		this.time.advance(Duration.ofSeconds(2));
@@ -503,7 +503,7 @@ class RobustnessTests extends EngineFixture {
 	}
 
 	@Test
-	void keyThatWasLeftToOneThatCannotTakeItIsGivenBack() {
+	void vacantKeyIsGivenBackIfTheHeirCannotTakeOver() {
 		CompletableFuture<LockHandle> next = sleepingHeir();
 		this.backend.listener()
 			.onRelease(ReleaseNotification.granted("k", Waiter.exclusive(instance()), instance() + ":99", 1));

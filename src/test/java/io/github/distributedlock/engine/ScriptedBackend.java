@@ -102,7 +102,7 @@ public final class ScriptedBackend extends ForwardingLockBackend {
 	}
 
 	/**
-	 * Whether several keys are released in one step.
+	 * Lets the store release several keys in one step, or one by one.
 	 */
 	void releasesTogether(boolean together) {
 		this.together = together;

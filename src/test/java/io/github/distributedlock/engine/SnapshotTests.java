@@ -37,7 +37,7 @@ class SnapshotTests extends EngineFixture {
 	}
 
 	/**
-	 * Also if the clocks go on by a different time, as they do between any two readings.
+	 * The two clocks go on by a different time, as they do between any two readings.
 	 */
 	@Test
 	void saysSinceWhenAKeyIsHeldAlwaysTheSame() {

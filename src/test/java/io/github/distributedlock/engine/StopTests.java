@@ -30,7 +30,7 @@ class StopTests extends EngineFixture {
 
 	private static final Duration PATIENCE = Patience.PATIENCE;
 
-	// What goes on
+	// Locks that are held during a stop
 
 	@Test
 	void whatIsHeldStaysRenewedAndIsGivenBackWhenItEnds() {
@@ -172,7 +172,7 @@ class StopTests extends EngineFixture {
 		assertRefused();
 	}
 
-	// What a stop waits for
+	// Calls that a stop waits for
 
 	@Test
 	void stopCompletesWhenTheLastCallHasEndedAndItsLockIsGivenBack() throws Exception {
@@ -203,7 +203,7 @@ class StopTests extends EngineFixture {
 	}
 
 	@Test
-	void callThatHasGoneOnElsewhereIsAwaitedByTheThreadThatBeganIt() {
+	void stopWaitsForACallThatLeftTheThread() {
 		LockHandle awaited = this.engine.acquire(request("k").awaitedOnStop(true));
 		Binding.unbind(awaited);
 		CompletableFuture<Void> stopped = this.engine.stop();

@@ -141,7 +141,7 @@ class ThreadLimitTests {
 	}
 
 	/**
-	 * As while a lock is held.
+	 * Keeps the timer's thread alive, as a lock does that is held.
 	 */
 	private void timerLives() {
 		this.threads.schedule(() -> {
@@ -168,7 +168,7 @@ class ThreadLimitTests {
 		for (int i = 0; i < CallbackThreads.FEW; i++) {
 			this.threads.callback(() -> {
 				begun.countDown();
-				Patience.await(end, "the test lets it end");
+				Patience.await(end, "the end of the task, from the test");
 			});
 		}
 		Patience.await(begun, "the callbacks");
@@ -176,7 +176,7 @@ class ThreadLimitTests {
 		this.threads.callback(() -> this.done.add("queued"));
 		assertThat(this.refused).as("the timer asked for a thread").hasPositiveValue();
 		end.countDown();
-		Awaitility.await("it ran").until(() -> !this.done.isEmpty());
+		Awaitility.await("the task ran").until(() -> !this.done.isEmpty());
 		this.limited = false;
 		this.threads.close();
 		assertThat(this.done).containsExactly("queued");
@@ -189,7 +189,7 @@ class ThreadLimitTests {
 		this.limited = false;
 		this.threads.schedule(() -> {
 		}, 0);
-		Awaitility.await("it ran").until(() -> this.done.equals(List.of("kept")));
+		Awaitility.await("the task ran").until(() -> this.done.equals(List.of("kept")));
 	}
 
 	@Test
@@ -198,13 +198,13 @@ class ThreadLimitTests {
 		CountDownLatch end = new CountDownLatch(1);
 		this.threads.listener(() -> {
 			begun.countDown();
-			Patience.await(end, "the test lets it end");
+			Patience.await(end, "the end of the task, from the test");
 		});
 		Patience.await(begun, "a listener is called");
 		this.limited = true;
 		this.threads.listener(() -> this.done.add("kept"));
 		end.countDown();
-		Awaitility.await("it ran").until(() -> this.done.equals(List.of("kept")));
+		Awaitility.await("the task ran").until(() -> this.done.equals(List.of("kept")));
 	}
 
 	@Test

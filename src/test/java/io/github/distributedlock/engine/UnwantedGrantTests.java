@@ -89,7 +89,7 @@ class UnwantedGrantTests extends EngineFixture {
 
 	/** By a registration that came late, after the one whose answer is under way. */
 	@Test
-	void isNamedAgainIfHeardOfDuringACommandThatNamedIt() {
+	void isNamedAgainIfTheGrantIsHeardDuringACommandThatNamesTheToken() {
 		CompletableFuture<LockHandle> first = acquiring(waiting("k", Duration.ofMillis(100)));
 		CompletableFuture<LockHandle> second = acquiring(waiting("k", LONG));
 		this.time.advance(Duration.ofMillis(60)); // After the last question.

@@ -105,7 +105,7 @@ class WaitingTests extends EngineFixture {
 	}
 
 	@Test
-	void nextOneInTheLocalQueueInheritsTheRegistration() {
+	void nextRequestInTheLocalQueueInheritsTheRegistration() {
 		ownedElsewhere("k", LEASE);
 		CompletableFuture<LockHandle> leaving = acquiring(waiting("k", Duration.ofSeconds(1)));
 		CompletableFuture<LockHandle> staying = acquiring(waiting("k", LONG));
@@ -146,7 +146,7 @@ class WaitingTests extends EngineFixture {
 	}
 
 	@Test
-	void impatientRequestWaitsForOneCommandOfAFailingStore() {
+	void tryAcquireWaitsForOneCommandOfAFailingStore() {
 		ownedElsewhere("k", LEASE);
 		CompletableFuture<LockHandle> leaving = acquiring(waiting("k", Duration.ofSeconds(1)));
 		AtomicReference<CompletableFuture<?>> trying = new AtomicReference<>();

@@ -51,9 +51,9 @@ class ClockFaultsTests {
 					LockRequest request = LockRequest.of(OWN).leaseTime(Duration.ofMillis(200));
 					LockHandle left = trial.holder().engine().acquire(request);
 					clock.set(STEP.negated());
-					await("its time here is over").until(() -> !left.isHeld());
+					await("the lease is over in this JVM").until(() -> !left.isHeld());
 					trial.admin((redis) -> {
-						assertThat(redis.pttl("lock:{" + OWN + "}")).as("its time there")
+						assertThat(redis.pttl("lock:{" + OWN + "}")).as("milliseconds left on the server")
 							.isGreaterThan(STEP.toMillis() / 2);
 						redis.del("lock:{" + OWN + "}");
 					});
@@ -75,7 +75,7 @@ class ClockFaultsTests {
 					try (RecordedWaiter waiter = RecordedWaiter.of(OWN, client, trial.server().port(),
 							trial.recorder().another(), Trial.LEASE, true)) {
 						waiter.request();
-						trial.admin((redis) -> await("its ticket").until(() -> redis.zcard("lock-waiters:{own}") == 1));
+						trial.admin((redis) -> await("a ticket").until(() -> redis.zcard("lock-waiters:{own}") == 1));
 						waiter.process().kill();
 						clock.set(STEP.multipliedBy(60).negated());
 						held.close();

@@ -135,7 +135,7 @@ class FailoverFaultsTests {
 
 	private static void awaitAnother(Trial trial, Server master) {
 		await("another master").atMost(PATIENCE).until(() -> trial.server() != master);
-		await("it takes writes").atMost(PATIENCE).until(() -> {
+		await("the other master takes writes").atMost(PATIENCE).until(() -> {
 			try {
 				trial.admin((redis) -> redis.set("any", "thing"));
 				return true;

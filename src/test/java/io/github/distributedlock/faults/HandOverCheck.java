@@ -37,7 +37,7 @@ final class HandOverCheck {
 		}, Runnable::run), "waiter");
 		waiter.start();
 		await("somebody waits").until(() -> isParked(waiter));
-		assertThat(taken).as("taken while it is held").isNotDone();
+		assertThat(taken).as("taken while the lock is held").isNotDone();
 		given.close();
 		assertThat(taken).as("taken").succeedsWithin(PATIENCE);
 	}

@@ -56,7 +56,7 @@ class KeptFaultsTests {
 				assertThat(this.redis.admin().get(LOCK)).isEqualTo(other.owner()).isNotEqualTo(owner);
 				assertThat(other.isHeld()).isTrue();
 			}
-			await("it goes on").atMost(Patience.PATIENCE).until(() -> !use(keeper).equals("busy"));
+			await("the keeper gets the lock again").atMost(Patience.PATIENCE).until(() -> !use(keeper).equals("busy"));
 		}
 	}
 

@@ -28,10 +28,10 @@ import static org.awaitility.Awaitility.await;
 class NetworkFaultsTests {
 
 	/**
-	 * So short that no more than one attempt to renew fails. A second one would fail only
-	 * after the command timeout, since a lost packet that opens a connection is not sent
-	 * again for a second: a third of the lease and two time-outs leave no time for a
-	 * third.
+	 * A lease so short that no more than one attempt to renew fails. A second one would
+	 * fail only after the command timeout, since a lost packet that opens a connection is
+	 * not sent again for a second: a third of the lease and two time-outs leave no time
+	 * for a third.
 	 */
 	private static final Duration SHORT = Trial.LEASE.dividedBy(4);
 

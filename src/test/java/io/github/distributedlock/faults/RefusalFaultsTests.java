@@ -135,7 +135,7 @@ class RefusalFaultsTests {
 		trial.admin((redis) -> {
 			delete(Path.of(redis.configGet("dir").get("dir")));
 			redis.bgsave();
-			await("it failed to save").pollInterval(Duration.ofMillis(10))
+			await("the server failed to save").pollInterval(Duration.ofMillis(10))
 				.until(() -> redis.info("persistence").contains("rdb_last_bgsave_status:err"));
 		});
 		assertRefused(trial, "MISCONF");

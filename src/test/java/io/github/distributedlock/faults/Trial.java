@@ -140,7 +140,7 @@ final class Trial implements AutoCloseable {
 
 	/** Waits until a holder is told of the loss of the lock. */
 	void awaitLoss() {
-		await("a holder is told of its loss").until(() -> this.recorder.losses() > 0);
+		await("a holder is told of the loss").until(() -> this.recorder.losses() > 0);
 	}
 
 	/**
@@ -148,7 +148,7 @@ final class Trial implements AutoCloseable {
 	 * row's promise.
 	 */
 	void awaitKeyMissed() {
-		await("a holder is told that its key is gone").until(this.recorder::isToldAfter);
+		await("a holder is told that the key is gone").until(this.recorder::isToldAfter);
 	}
 
 	/** Waits until whoever had the lock of a key has closed the handle. */

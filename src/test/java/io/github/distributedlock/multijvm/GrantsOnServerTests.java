@@ -125,7 +125,7 @@ class GrantsOnServerTests {
 	/** By the reservation, as those of the version before do. */
 	@ParameterizedTest
 	@EnumSource
-	void enginesThatAreNotGrantedShareTheLockWithThoseThatAre(Client client) {
+	void enginesWithAndWithoutGrantsShareALock(Client client) {
 		REDIS.admin().aclSetUser("plain", "reset", "on", ">secret", "~lock*", "&*", "+@all", "-@hash");
 		RedisStandaloneConfiguration server = new RedisStandaloneConfiguration("localhost", REDIS.port());
 		server.setUsername("plain");

@@ -99,12 +99,12 @@ class ManyKeysOnServerTests {
 			LockHandle b = other.acquire("b");
 			CompletableFuture<LockHandle> both = acquire.apply(waiter);
 			// Not for the key of "a": the server has it before the waiter knows.
-			await("it holds one and waits for the other").until(() -> !waiter.inspect("b").waiters().isEmpty());
+			await("a waiter of b").until(() -> !waiter.inspect("b").waiters().isEmpty());
 			redis.admin().del("lock:{a}");
 			LockHandle a = other.acquire("a");
-			await("it is told").until(() -> waiter.keysHeld() == 0);
+			await("the waiter is told of the loss").until(() -> waiter.keysHeld() == 0);
 			b.close();
-			await("it asks for what it has lost")
+			await("the waiter asks for the lost key")
 				.until(() -> both.isDone() || !waiter.inspect("a").waiters().isEmpty());
 			assertThat(both).isNotDone();
 			a.close();

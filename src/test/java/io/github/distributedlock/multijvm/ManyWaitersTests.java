@@ -40,7 +40,10 @@ class ManyWaitersTests {
 
 	private static final int THREADS = 2_000;
 
-	/** As many as Jedis has, and a few for the subscription and for this test. */
+	/**
+	 * The number of connections of Jedis, and a few for the subscription and for this
+	 * test.
+	 */
 	private static final int MOST_CONNECTIONS = 64 + 4;
 
 	private static final int JDK_WITHOUT_PINNING = 24;

@@ -75,7 +75,7 @@ class RoundTripsTests {
 			counted.put("release it while one waits", count(commands, () -> backend.release(mine.key(), mine.owner())));
 			// Best effort leaves alone a key that is too near to its end, as the
 			// reservation may be.
-			await("it is acquired").until(() -> backend.acquireOrRegister(other).acquired());
+			await("the waiter has the lock").until(() -> backend.acquireOrRegister(other).acquired());
 			counted.put("release it", count(commands, () -> backend.release(other.key(), other.owner())));
 			counted.put("take it with a fencing token", count(commands, () -> backend.acquire(fenced(mine))));
 			backend.release(mine.key(), mine.owner());

@@ -71,7 +71,7 @@ class SliceFaultsTests {
 		this.processes.get(0).resume();
 		assertThat(this.processes.get(0).awaitLineAfter("lost ")).isEqualTo(last.owner());
 		int before = History.read(history(0)).size();
-		await("the lock for it again").until(() -> History.read(history(0)).size() > before);
+		await("the resumed JVM has the lock again").until(() -> History.read(history(0)).size() > before);
 		assertTheOthersGoOn(last);
 		this.processes.forEach(JvmProcess::kill);
 		assertThat(this.processes.get(0).output()).as("told once")

@@ -190,7 +190,7 @@ class ConnectionFailuresTests {
 	void whatMariaDbSaysIsTold() {
 		try (MariaDb server = new MariaDb(); HikariDataSource pool = server.pool("mariadb")) {
 			JdbcTemplate admin = new JdbcTemplate(pool);
-			admin.execute("flush privileges"); // Else the server asks nobody for any.
+			admin.execute("flush privileges"); // So that the server asks for passwords.
 			admin.execute("alter user root@localhost identified via mysql_native_password using ''");
 			admin.execute("create user bob@localhost identified by 'secret'");
 			for (String driver : MariaDb.DRIVERS) {

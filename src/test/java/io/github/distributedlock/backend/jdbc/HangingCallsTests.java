@@ -316,7 +316,7 @@ class HangingCallsTests {
 		return new JdbcTemplate(pool).queryForObject("select session_id()", Integer.class);
 	}
 
-	// What is broken
+	// Broken connections
 
 	@Test
 	void aConnectionThatIsBrokenIsNotLentAgain() {

@@ -162,7 +162,7 @@ class KeyStateInPostgresTests {
 					session.write(key, new OptimisticLockBackend.Read(KeyState.FREE, this.now, Session.ABSENT), before))
 				.isTrue();
 		}
-		if (chance(60)) { // What is known of the key may be wrong.
+		if (chance(60)) { // The store may remember something wrong.
 			this.recent.add(key, chance(80));
 		}
 		String owner = (before.holders().equals("-") || chance(25)) ? owner()

@@ -124,7 +124,7 @@ class AtomicitySelectionTests {
 
 	@ParameterizedTest
 	@EnumSource
-	void whatNoWayHelpsAgainstIsToldAsItIsAndNotAskedAboutEachTime(Client client) {
+	void aRefusalThatNoStrategyAvoidsIsReportedAndNotProbedEachTime(Client client) {
 		try (RedisServers.Server server = RedisServers.start(RedisServers.EMBEDDED);
 				Jedis admin = server.admin();
 				RedisLockBackend backend = backend(client, server.port())) {

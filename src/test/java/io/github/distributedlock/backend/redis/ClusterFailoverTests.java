@@ -92,7 +92,7 @@ class ClusterFailoverTests {
 
 	@ParameterizedTest
 	@EnumSource
-	void aLockThatStaysGoesOverAndIsNotUsedUnnoticedOnceItIsLost(Client client) {
+	void aKeptLockSurvivesTheFailoverAndIsNotUsedOnceLost(Client client) {
 		open(client);
 		Server master = cluster.masters().get(2);
 		Server replica = cluster.replicaOf(master);

@@ -60,7 +60,7 @@ class ClusterMembersTests {
 		List<Server> rest = this.cluster.masters().stream().filter((node) -> node != removed).toList();
 		remove(removed, rest);
 		assertThat(isSubscribedTo(removed)).as("subscribed to the node that was removed").isTrue();
-		assertThat(this.listening.hears()).as("hears before it can know").isTrue();
+		assertThat(this.listening.hears()).as("counts on the subscription at first").isTrue();
 		awaitWhileWaiting(rest.get(0), () -> rest.stream().anyMatch(this::isSubscribedTo));
 		assertHears(rest.get(0));
 	}

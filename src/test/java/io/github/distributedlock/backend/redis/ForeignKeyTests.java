@@ -140,7 +140,7 @@ class ForeignKeyTests {
 	 */
 	@ParameterizedTest
 	@MethodSource("candidates")
-	void somethingInPlaceOfOneOfSeveralLocksDoesNotKeepTheOthers(AtomicityCase candidate) {
+	void aForeignValueUnderOneKeyDoesNotKeepTheLocksOfTheOtherKeys(AtomicityCase candidate) {
 		open(candidate);
 		try (LockEngine engine = LockEngine.builder(this.backend).watchdogTimeout(Duration.ofMinutes(10)).build()) {
 			LockHandle handle = engine.acquire(LockRequest.of(List.of("a", "k", "z")));

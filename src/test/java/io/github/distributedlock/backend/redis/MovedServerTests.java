@@ -148,7 +148,7 @@ class MovedServerTests {
 	}
 
 	private void follows(CapturedOutput output) {
-		assertThat(this.listening.hears()).as("hears before it can know").isTrue();
+		assertThat(this.listening.hears()).as("counts on the subscription at first").isTrue();
 		Claim holder = claim("k", "a");
 		this.admin.set("lock:{k}", holder.owner());
 		await("a subscription where commands go to").ignoreExceptions().until(() -> {
@@ -156,7 +156,7 @@ class MovedServerTests {
 			this.backend.acquireOrRegister(claim("k", "b").number(1));
 			return this.admin.pubsubNumSub("lock-wake:b").get("lock-wake:b") == 1;
 		});
-		await("it is believed").ignoreExceptions().until(() -> {
+		await("the engine believes in the subscription").ignoreExceptions().until(() -> {
 			this.backend.acquireOrRegister(claim("k", "b").number(2));
 			return this.listening.hears();
 		});

@@ -35,7 +35,7 @@ class NotificationSubscriptionEndTests {
 		await().until(() -> closing.getState() == Thread.State.TIMED_WAITING);
 		this.answer.countDown();
 		await().until(() -> !closing.isAlive());
-		assertThat(this.connecting.get().isAlive()).as("it still runs").isFalse();
+		assertThat(this.connecting.get().isAlive()).as("the connecting thread still runs").isFalse();
 	}
 
 	@Test

@@ -53,7 +53,7 @@ class PlainRenewalsTests {
 
 	@ParameterizedTest
 	@EnumSource
-	void aLockThatIsTooNearToItsEndToBeChangedIsParkedAsItIs(Client client) {
+	void aLockTooNearToItsEndForAChangeCountsAsParked(Client client) {
 		RedisLockBackend backend = backend(client, this.redis.port(), Atomicity.BEST_EFFORT);
 		Claim claim = Claim.of("k", "i:1", "i", Duration.ofMillis(Atomicity.MARGIN_MILLIS));
 		await().untilAsserted(() -> {

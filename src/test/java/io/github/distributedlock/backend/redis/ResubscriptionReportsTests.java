@@ -58,7 +58,7 @@ class ResubscriptionReportsTests {
 		for (int lost = 1; lost <= 2; lost++) {
 			connection.close();
 			connection = next();
-			assertThat(this.ear.resubscriptions()).as("before it is acknowledged").isEqualTo(lost - 1);
+			assertThat(this.ear.resubscriptions()).as("before the acknowledgement").isEqualTo(lost - 1);
 			connection.acknowledge();
 			assertThat(this.ear.resubscriptions()).isEqualTo(lost);
 		}

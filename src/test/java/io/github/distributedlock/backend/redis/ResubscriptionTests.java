@@ -65,7 +65,7 @@ class ResubscriptionTests {
 			awaitPause();
 			proxy.removeRules();
 			pass(Duration.ofSeconds(1));
-			await("it hears again").until(() -> this.ear.resubscriptions() == 1);
+			await("the backend hears notifications again").until(() -> this.ear.resubscriptions() == 1);
 		}
 	}
 
@@ -87,7 +87,7 @@ class ResubscriptionTests {
 		awaitPause();
 		this.redis.admin().configSet("requirepass", "");
 		pass(Duration.ofSeconds(5));
-		await("it hears again").until(() -> this.ear.resubscriptions() == 1);
+		await("the backend hears notifications again").until(() -> this.ear.resubscriptions() == 1);
 	}
 
 	private Listening open(RedisConnectionFactory application) {

@@ -95,7 +95,7 @@ class SilentWaitersTests {
 			this.backend.acquireOrRegister(dead);
 			redis.admin().set(LOCK, "reserved:" + dead.owner(), SetParams.setParams().px(AHEAD));
 			setBack();
-			assertThat(briefly()).as("it may be alive").isFalse();
+			assertThat(briefly()).as("woken past a waiter that may be alive").isFalse();
 			assertThat(redis.admin().pttl(LOCK)).isLessThanOrEqualTo(this.backend.reservation().toMillis());
 			pass(900);
 			assertThat(briefly()).isTrue();

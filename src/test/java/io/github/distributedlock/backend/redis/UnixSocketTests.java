@@ -73,7 +73,7 @@ class UnixSocketTests {
 				awaitRenewal(admin);
 				// The connection for renewals opens in the background, and has to log in
 				// first.
-				await("its connections").untilAsserted(
+				await("the engine's connections").untilAsserted(
 						() -> assertThat(admin.clientList().lines().filter((line) -> line.contains("redis.sock:0")))
 							.hasSizeGreaterThanOrEqualTo(2)
 							.allMatch((line) -> line.contains("user=shop")));

@@ -240,7 +240,7 @@ class DistributedLocksEndpointTests {
 			admin.set("endpoint:{k}", "a:1");
 			CompletableFuture<LockHandle> waiting = engine()
 				.acquireAsync(LockRequest.of("k").waitTime(Patience.PATIENCE));
-			Awaitility.await("it is known").until(() -> engine().snapshot().notifies() != null);
+			Awaitility.await("known to the engine").until(() -> engine().snapshot().notifies() != null);
 			assertThat(store()).containsEntry("notifies", true);
 			admin.del("endpoint:{k}");
 			assertThat(waiting).succeedsWithin(Patience.PATIENCE).satisfies(LockHandle::close);

@@ -75,7 +75,7 @@ class ClusterLaneTests {
 	}
 
 	@Test
-	void aNodeWithoutNameAndAddressIsSoughtWhereTheAskedOneIs() {
+	void aNodeWithoutNameAndAddressIsSoughtAtTheHostThatWasAsked() {
 		this.owner = List.of("?".getBytes(StandardCharsets.UTF_8), 1L, "id".getBytes(StandardCharsets.UTF_8),
 				List.of());
 		this.nodes.put("here:1", (command) -> 1L);

@@ -162,7 +162,7 @@ class CombinerTests {
 	}
 
 	@Test
-	void aThreadThatEndsOnceItHasAConnectionGivesItBack() {
+	void aThreadThatDiesWithAConnectionGivesTheConnectionBack() {
 		AtomicInteger openings = new AtomicInteger();
 		AtomicBoolean fails = new AtomicBoolean();
 		TestWire other = new TestWire(() -> fails.set(openings.incrementAndGet() == 1), this::reply);
@@ -219,7 +219,7 @@ class CombinerTests {
 	}
 
 	@Test
-	void whatOpeningAConnectionTakesCountsForNobodyButWhoOpensIt() {
+	void theTimeToOpenAConnectionCountsOnlyForTheOpener() {
 		Combiner<?> combiner = combiner(this.closed);
 		CompletableFuture<Object> opener = call(combiner, "opener");
 		awaitWaiting(0);

@@ -104,7 +104,7 @@ class JedisFailureTests {
 	}
 
 	@Test
-	void aRefusalBeforeALostConnectionIsOfOneCommandOnly() throws Exception {
+	void aRefusalBeforeALostConnectionCountsForOneCommandOnly() throws Exception {
 		CountDownLatch closed = new CountDownLatch(1);
 		try (ServerSocket server = new ServerSocket(0)) {
 			CompletableFuture<Void> refusing = CompletableFuture.runAsync(() -> refuseTheFirst(server, closed),

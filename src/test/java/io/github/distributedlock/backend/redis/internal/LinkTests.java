@@ -32,7 +32,7 @@ class LinkTests {
 	@RegisterExtension
 	static final TestRedis redis = new TestRedis();
 
-	/** Which connections. */
+	/** The kinds of connections. */
 	enum Kind {
 
 		SHARED, EXCLUSIVE

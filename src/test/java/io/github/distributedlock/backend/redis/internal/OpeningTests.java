@@ -108,7 +108,7 @@ class OpeningTests {
 		now.addAndGet(Duration.ofSeconds(5).toNanos());
 		assertThat(stuck.timeout(timeout)).isEqualTo(timeout);
 		this.open.countDown();
-		Patience.join(waiting); // Else the end of the test interrupts the opening.
+		Patience.join(waiting); // The end of the test would interrupt the opening.
 	}
 
 	@Test

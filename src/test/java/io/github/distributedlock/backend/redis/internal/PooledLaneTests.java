@@ -125,7 +125,7 @@ class PooledLaneTests {
 	}
 
 	@Test
-	void theFirstThatBreaksTakesTheOthersOfItsTimeWithIt() {
+	void aBrokenConnectionTakesAllConnectionsOfThatTimeAlong() {
 		JedisLink broken = this.lane.borrow(PATIENT);
 		JedisLink lent = this.lane.borrow(PATIENT);
 		JedisLink idle = this.lane.borrow(PATIENT);

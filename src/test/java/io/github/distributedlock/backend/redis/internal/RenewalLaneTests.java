@@ -63,7 +63,7 @@ class RenewalLaneTests {
 			assertThat(lane.run(Named.ASK)).isEqualTo("others");
 		}
 		opened.countDown();
-		await("it has its own").atMost(Patience.PATIENCE).until(() -> "own".equals(lane.run(Named.ASK)));
+		await("a connection of its own").atMost(Patience.PATIENCE).until(() -> "own".equals(lane.run(Named.ASK)));
 		assertThat(openings.get()).as("by one thread at a time, and then by renewals").isLessThanOrEqualTo(2);
 	}
 
@@ -77,7 +77,7 @@ class RenewalLaneTests {
 		});
 		Lane lane = new Lanes(new Named("others", () -> {
 		}), own).renewals();
-		await("it has its own").atMost(Patience.PATIENCE).until(() -> "own".equals(lane.run(Named.ASK)));
+		await("a connection of its own").atMost(Patience.PATIENCE).until(() -> "own".equals(lane.run(Named.ASK)));
 	}
 
 	/**

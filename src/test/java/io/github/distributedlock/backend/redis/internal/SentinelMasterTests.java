@@ -60,7 +60,7 @@ class SentinelMasterTests {
 			others.sentinels().forEach(Server::close);
 			Server left = cutOff.sentinels().get(0);
 			long asked = commandsAt(left) + 50;
-			await("it alone was asked").atMost(PATIENCE).until(() -> commandsAt(left) > asked);
+			await("questions to the Sentinel that is left").atMost(PATIENCE).until(() -> commandsAt(left) > asked);
 			assertThat(locksAt(second, backend)).as("a lock where the others said").isTrue();
 		}
 	}

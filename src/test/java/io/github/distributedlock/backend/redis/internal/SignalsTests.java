@@ -93,7 +93,7 @@ class SignalsTests {
 			assertThat(this.redis.admin().exists("lock-waiters:{k}")).as("registered").isFalse();
 			assertThat(output).contains("Release notifications do not arrive, so waiting requests poll");
 			proxy.removeRules();
-			await("it tries again").until(() -> this.ear.resubscriptions() == 1);
+			await("another subscription").until(() -> this.ear.resubscriptions() == 1);
 			assertThat(this.listening.hears()).as("hears").isTrue();
 			this.backend.acquireOrRegister(claim("k", "b"));
 			this.backend.release("k", holder.owner());
@@ -108,9 +108,9 @@ class SignalsTests {
 		open(client, this.redis.port(), Signals.AUTO);
 		Claim unheard = claim("mine", "b");
 		this.backend.acquire(unheard);
-		assertThat(this.backend.acquireOrRegister(unheard).acquired()).as("its own").isTrue();
+		assertThat(this.backend.acquireOrRegister(unheard).acquired()).as("the owner's own key").isTrue();
 		this.redis.admin().set("lock:{kept}", "reserved:b");
-		assertThat(this.backend.acquireOrRegister(claim("kept", "b")).acquired()).as("reserved for it").isTrue();
+		assertThat(this.backend.acquireOrRegister(claim("kept", "b")).acquired()).as("reserved").isTrue();
 	}
 
 	@ParameterizedTest
@@ -143,7 +143,7 @@ class SignalsTests {
 				.withMessageContaining("distributed-lock.redis.signals=pubsub")
 				.satisfies((ex) -> assertThat(ex.isRetryable()).as("retryable").isTrue());
 			proxy.removeRules();
-			await("it tries again").until(() -> this.ear.resubscriptions() == 1);
+			await("another subscription").until(() -> this.ear.resubscriptions() == 1);
 			assertThat(this.backend.acquireOrRegister(claim("k", "b")).acquired()).isFalse();
 			assertThat(this.redis.admin().zrange("lock-waiters:{k}", 0, -1)).containsExactly("b");
 		}
