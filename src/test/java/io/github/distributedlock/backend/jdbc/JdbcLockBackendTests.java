@@ -536,6 +536,8 @@ class JdbcLockBackendTests {
 			config.setMaximumPoolSize(2);
 			config.setConnectionTimeout(250);
 		}); JdbcLockBackend store = backend(small)) {
+			// On a busy machine, a connection is not opened in 250 ms.
+			Awaitility.await().until(() -> small.getHikariPoolMXBean().getTotalConnections() == 2);
 			store.check();
 			Claim claim = claim("k", "a");
 			store.acquire(claim);
