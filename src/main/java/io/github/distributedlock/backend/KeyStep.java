@@ -361,8 +361,8 @@ class KeyStep {
 	}
 
 	/**
-	 * Answers who has the key, and for how long the claim cannot have the key. Asks
-	 * another instance for a key that may be kept there.
+	 * Answers who has the key, for how long the claim cannot have the key, and how many
+	 * waiters come first. Asks another instance for a key that may be kept there.
 	 */
 	private AcquireResult busy(Claim claim) {
 		Held first = this.holders.get(0);
@@ -372,7 +372,9 @@ class KeyStep {
 		List<Held> all = this.holders.stream().sorted(Comparator.comparingLong(Held::end)).toList();
 		int left = all.size() - ((hasPermits() && claim.permits() > 1) ? claim.permits() : 1);
 		Held last = all.get((left >= 0) ? left : all.size() - 1);
-		return AcquireResult.busy(all.get(0).holder(), Duration.of(last.end() - this.now, ChronoUnit.MICROS));
+		Place place = place(claim.waiter());
+		return AcquireResult.busy(all.get(0).holder(), Duration.of(last.end() - this.now, ChronoUnit.MICROS),
+				(place != null) ? this.places.indexOf(place) : null);
 	}
 
 	boolean isRecalled(Held held, Claim claim) {

@@ -195,9 +195,10 @@ public interface LockBackend extends AutoCloseable {
 	 * reservation that nobody takes runs out.
 	 * @param claim the claim
 	 * @return whether the claim's owner is the owner now; if not, and if the store knows,
-	 * also after how long the key is free unless the lease is renewed. No notification
-	 * tells of the end of a lease, so the engine asks again then. By default, the answer
-	 * of {@link #acquire}
+	 * also after how long the key is free unless the lease is renewed, and how many
+	 * waiters come first. No notification tells of the end of a lease, so the engine asks
+	 * again then. Without notifications, the waiter that is next asks more often than
+	 * those behind it. By default, the answer of {@link #acquire}
 	 */
 	default AcquireResult acquireOrRegister(Claim claim) {
 		return acquire(claim);

@@ -18,12 +18,17 @@ import org.jspecify.annotations.Nullable;
  * A request polls when the lease ends that the store has reported, since no notification
  * comes then. While notifications arrive, the request polls in time for a reservation
  * whose notification was lost. If the key is granted instead, the request polls less
- * often, since a grant lasts longer than a reservation. While notifications do not
- * arrive, the request polls soon for the first time, and then less and less often, up to
- * the longest interval: the longer a lock has been held, the longer it may still be held.
- * If the store keeps a place although notifications do not arrive, the request polls in
- * time for a reservation. Each pause is drawn at random, so that JVMs that began to wait
- * together do not poll together.
+ * often, since a grant lasts longer than a reservation.
+ * <p>
+ * While notifications do not arrive, the pauses grow with the time for which nothing has
+ * changed, up to the longest interval: the longer a lock has been held, the longer it may
+ * still be held. If the store says how many waiters come first, a pause is a quarter of
+ * the time for which the request has had its place, for the request itself and for each
+ * waiter before it. So a release is noticed after a quarter of the hold, at most, and n
+ * waiters together ask hardly more often than the first few of them. Otherwise nobody
+ * knows who is next, and a pause is as long as the request has waited already. If the
+ * store keeps a place, the request polls in time for a reservation. Each pause is drawn
+ * at random, so that JVMs that began to wait together do not poll together.
  * <p>
  * The store reports the lease of a held lock again and again. If that lease is shorter
  * than the pause between two polls, the reported end passes although the lease is
@@ -37,7 +42,7 @@ final class Polls {
 	 * The settings of an engine for its polls.
 	 *
 	 * @param listening tells whether release notifications arrive
-	 * @param min the least interval while they do not
+	 * @param min the least interval while they do not, and the place is not known
 	 * @param max the greatest interval while they do not
 	 */
 	record Settings(LockBackend backend, Listening listening, Duration min, Duration max) {
@@ -63,8 +68,9 @@ final class Polls {
 	private static final long SOON = TimeUnit.MILLISECONDS.toNanos(100);
 
 	/**
-	 * The shortest remaining time that counts. Keeps a store that reports no remaining
-	 * time at all from being asked all the time.
+	 * The shortest remaining time that counts, and the shortest pause of the waiter that
+	 * is next. Keeps a store that reports no remaining time at all from being asked all
+	 * the time.
 	 */
 	private static final long LEAST = TimeUnit.MILLISECONDS.toNanos(1);
 
@@ -78,7 +84,15 @@ final class Polls {
 
 	private final long inTimeIfGranted;
 
-	private final Wait.Backoff backoff;
+	/**
+	 * Since when nothing has changed.
+	 */
+	private long since;
+
+	/**
+	 * How many waiters come first, {@code null} if not known.
+	 */
+	private @Nullable Integer ahead;
 
 	/**
 	 * The holder of the key, {@code null} if not known. {@link #end} says when the lease
@@ -108,8 +122,7 @@ final class Polls {
 		this.inTime = settings.backend.reservation().toNanos();
 		this.inTimeIfGranted = (granted && !claim.fair())
 				? Math.max(this.inTime, Math.min(LONGEST_IF_GRANTED, claim.lease().toNanos() / 3)) : this.inTime;
-		long min = settings.min.toNanos();
-		this.backoff = new Wait.Backoff(min, Math.max(min, settings.max.toNanos() / 2));
+		restart();
 	}
 
 	/**
@@ -119,6 +132,10 @@ final class Polls {
 	 */
 	void busy(AcquireResult answer) {
 		long now = this.time.nanoTime();
+		if (!Objects.equals(this.ahead, answer.ahead())) {
+			this.ahead = answer.ahead();
+			restart();
+		}
 		boolean same = this.endIsKnown && Objects.equals(this.holder, answer.holder());
 		this.isRenewed = same && (this.isRenewed || now - this.end >= 0);
 		this.holder = answer.holder();
@@ -136,7 +153,7 @@ final class Polls {
 	 */
 	long pause(Wait wait) {
 		long left = wait.left();
-		long pause = (this.claim.fair() && wait.isReserved()) ? random(SOON / 2, SOON) : pause();
+		long pause = (this.claim.fair() && wait.isReserved()) ? Math.min(random(SOON), pause()) : pause();
 		pause = Math.min(pause, (left > LAST) ? left - LAST : left);
 		long leaseLeft = this.end - this.time.nanoTime();
 		// A lease is renewed after a third of its length at the latest.
@@ -146,26 +163,29 @@ final class Polls {
 
 	private long pause() {
 		LockBackend backend = this.settings.backend;
-		if (this.claim.fair() || this.settings.listening.hears()) {
-			restart();
-			long longest = backend.grantsTo(this.claim.instance()) ? this.inTimeIfGranted : this.inTime;
-			return random(longest * 24 / 25, longest);
+		boolean keepsPlace = backend.keepsPlacesOf(this.claim.instance());
+		if (this.settings.listening.hears() || (this.claim.fair() && !keepsPlace)) {
+			long heard = random(backend.grantsTo(this.claim.instance()) ? this.inTimeIfGranted : this.inTime);
+			this.since = this.time.nanoTime() + heard;
+			return heard;
 		}
 		long max = this.settings.max.toNanos();
-		long most = backend.keepsPlacesOf(this.claim.instance()) ? Math.min(max, this.inTime) : max;
-		long least = Math.min(this.backoff.next(), most);
-		return random(least, Math.min(2 * least, most));
+		long same = this.time.nanoTime() - this.since;
+		Integer ahead = this.ahead;
+		long pause = (keepsPlace && ahead != null) ? (ahead + 1) * Math.max(LEAST, same / 4)
+				: Math.max(this.settings.min.toNanos(), same);
+		return random(Math.min(pause, keepsPlace ? Math.min(max, this.inTime) : max));
 	}
 
 	/**
-	 * Begins with the shortest interval again, since something has changed.
+	 * Begins with the shortest pause again, since something has changed.
 	 */
 	void restart() {
-		this.backoff.reset();
+		this.since = this.time.nanoTime();
 	}
 
-	private static long random(long least, long most) {
-		return ThreadLocalRandom.current().nextLong(least, most + 1);
+	private static long random(long longest) {
+		return ThreadLocalRandom.current().nextLong(longest * 24 / 25, longest + 1);
 	}
 
 }

@@ -111,6 +111,17 @@ public abstract class LockBackendContractTests extends PassingContractTests {
 	}
 
 	@ContractTest
+	void whoRegistersIsToldHowManyComeFirstOrNothing(String store) {
+		LockBackend backend = open(store);
+		String key = key();
+		held(backend, key, "a");
+		for (int i = 0; i < 3; i++) {
+			Integer ahead = backend.acquireOrRegister(claim(key, "b" + i)).ahead();
+			assertTrue(ahead == null || ahead == i, "ahead: " + ahead);
+		}
+	}
+
+	@ContractTest
 	void whoRegistersIsToldForHowLongTheKeyIsHeld(String store) {
 		LockBackend backend = open(store);
 		String key = key();

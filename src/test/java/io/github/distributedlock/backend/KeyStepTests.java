@@ -37,6 +37,17 @@ class KeyStepTests {
 	}
 
 	@Test
+	void waiterIsToldHowManyComeFirst() {
+		acquired(claim("h:1"));
+		assertThat(this.store.acquire(claim("c:1")).ahead()).as("without a place").isNull();
+		assertThat(this.store.acquireOrRegister(claim("a:1")).ahead()).isZero();
+		assertThat(this.store.acquireOrRegister(fair("b:1")).ahead()).isOne();
+		assertThat(this.store.acquireOrRegister(claim("a:1")).ahead()).isZero();
+		this.store.release("k", "h:1");
+		assertThat(this.store.acquireOrRegister(fair("b:1")).ahead()).isZero();
+	}
+
+	@Test
 	void permitPassesNoWaiterOfItsOwnInstance() {
 		acquired(permit("x:1").lease(SILENCE.dividedBy(3)));
 		acquired(permit("x:2"));
