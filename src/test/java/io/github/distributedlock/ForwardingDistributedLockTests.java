@@ -21,9 +21,6 @@ import org.junit.jupiter.params.provider.MethodSource;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-/**
- * Tests for {@link ForwardingDistributedLock}.
- */
 class ForwardingDistributedLockTests {
 
 	private static final LockRequest REQUEST = LockRequest.of("k");

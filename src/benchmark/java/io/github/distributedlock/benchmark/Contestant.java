@@ -62,7 +62,6 @@ enum Contestant {
 	SHEDLOCK("ShedLock", RedisLockProvider.class,
 			"lockAtMostFor 30 s, over a pool of 128 of Jedis; when busy again after 1 ms", ShedLocks::overJedis),
 
-	/** Lock4j. */
 	LOCK4J("Lock4j", LockTemplate.class, "LockTemplate over RedisTemplate and a pool of 128 of Jedis, expire 30 s",
 			Lock4jLocks::new),
 

@@ -12,9 +12,6 @@ import org.jspecify.annotations.Nullable;
 import org.springframework.data.redis.connection.jedis.JedisConnectionFactory;
 import org.springframework.data.redis.core.StringRedisTemplate;
 
-/**
- * Lock4j.
- */
 final class Lock4jLocks implements Locks {
 
 	private static final long LEASE_MILLIS = 30_000;

@@ -79,7 +79,7 @@ final class Options {
 	}
 
 	/**
-	 * Where to write: to what is published only if all was measured.
+	 * Returns where to write: to the published folder only if all was measured.
 	 */
 	Path output() {
 		boolean all = !this.quick && this.cases.isEmpty() && this.contestants.isEmpty();

@@ -21,7 +21,7 @@ final class PermitsCase {
 
 	private static final int WAITERS = 100;
 
-	/** Until those who are going to wait quietly do. */
+	/** The time after which all waiters wait quietly. */
 	private static final long SETTLE_MILLIS = 1500;
 
 	void run(Bench bench) {

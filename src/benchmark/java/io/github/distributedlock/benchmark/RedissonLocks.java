@@ -10,9 +10,6 @@ import org.redisson.api.RPermitExpirableSemaphore;
 import org.redisson.api.RedissonClient;
 import org.redisson.config.Config;
 
-/**
- * Redisson.
- */
 final class RedissonLocks implements Locks {
 
 	private final RedissonClient client;

@@ -64,7 +64,7 @@ final class Results {
 	}
 
 	/**
-	 * Of what there are values.
+	 * The name of a series of values.
 	 *
 	 * @param figure what is measured
 	 * @param contestant of whom

@@ -16,9 +16,6 @@ import net.javacrumbs.shedlock.provider.redis.spring.RedisLockProvider;
 import org.springframework.data.redis.connection.jedis.JedisConnectionFactory;
 import org.springframework.jdbc.core.JdbcTemplate;
 
-/**
- * ShedLock.
- */
 final class ShedLocks implements Locks {
 
 	/** The table of ShedLock's documentation. */

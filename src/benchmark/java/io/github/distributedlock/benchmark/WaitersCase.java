@@ -16,7 +16,7 @@ final class WaitersCase {
 
 	private static final int HAND_OVERS = 20;
 
-	/** Until those who are going to wait quietly do. */
+	/** The time after which all waiters wait quietly. */
 	private static final long SETTLE_MILLIS = 1500;
 
 	void run(Bench bench) {

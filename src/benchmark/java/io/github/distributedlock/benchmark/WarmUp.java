@@ -8,7 +8,7 @@ import java.util.List;
  */
 record WarmUp(Bench bench, Contestant contestant, int threads, long millis) {
 
-	// Of the time of a round, in which a compiler may still work.
+	// The part of a round in which a compiler may still work.
 	private static final double RESTING = 0.1;
 
 	private static final long PAUSE_MILLIS = 500;

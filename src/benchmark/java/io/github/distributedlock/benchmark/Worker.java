@@ -119,7 +119,7 @@ record Worker(Locks locks, Blackboard blackboard, int number) {
 		System.out.println("kept");
 	}
 
-	// Of the clock that all JVMs of a machine share.
+	// All JVMs of a machine share this clock.
 	private static long micros() {
 		return ChronoUnit.MICROS.between(Instant.EPOCH, Instant.now());
 	}

@@ -4,9 +4,6 @@ import org.springframework.context.annotation.Profile;
 import org.springframework.data.redis.core.StringRedisTemplate;
 import org.springframework.stereotype.Component;
 
-/**
- * The stock in Redis.
- */
 @Component
 @Profile(Server.REDIS)
 class RedisStock implements Stock {

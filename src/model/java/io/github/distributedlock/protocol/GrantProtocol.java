@@ -146,7 +146,7 @@ final class GrantProtocol implements Model<Grants> {
 	}
 
 	/**
-	 * Until no registration of the token is under way any more.
+	 * Repeats the clean-up until no registration of the token is under way.
 	 */
 	private void cleanUp(Steps steps, Owner owner) {
 		steps.carriesOut(Transition.Kind.PROTOCOL, name(owner.thread()), "cleans up after " + owner,

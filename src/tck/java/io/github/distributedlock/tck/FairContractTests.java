@@ -96,7 +96,7 @@ abstract class FairContractTests extends ContractBench {
 		Claim ticket = fair(key, "b");
 		backend.acquireOrRegister(ticket);
 		backend.release(key, first.owner());
-		// Until the reservation has run out, and was renewed by this.
+		// The reservation runs out, and this attempt renews the reservation.
 		eventually(() -> {
 			assertFalse(backend.acquire(impatient).acquired(), "before who waits");
 			return b.waiters().size() > 1;
@@ -193,7 +193,7 @@ abstract class FairContractTests extends ContractBench {
 		Claim holder = held(backend, key, "a");
 		dead.forEach((instance) -> backend.acquireOrRegister(fair(key, instance)));
 		Claim ticket = fair(key, "b");
-		// Until all are silent: on a slow machine each registered long after the one
+		// All are silent then: on a slow machine each registered long after the one
 		// before.
 		pollFor(silence().plusMillis(100), backend, ticket);
 		backend.release(key, holder.owner());

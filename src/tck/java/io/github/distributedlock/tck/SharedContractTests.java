@@ -172,7 +172,7 @@ public abstract class SharedContractTests extends PermitContractTests {
 		Claim last = reader(key, "a", SHORT);
 		assertTrue(backend.acquire(last).acquired());
 		backend.release(key, long1.owner());
-		// Not as long as the longest has been.
+		// The key is free long before the end of the longest lease.
 		eventually(() -> backend.acquire(claim(key, "c")).acquired());
 	}
 

@@ -35,9 +35,6 @@ import org.springframework.util.ClassUtils;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.mockito.Mockito.mock;
 
-/**
- * Tests for {@link AdapterConfiguration}.
- */
 class AdapterConfigurationTests {
 
 	private static final String[] ALL = { "distributed-lock.adapters.jdk=true",

@@ -45,17 +45,11 @@ public final class Contexts {
 		return context;
 	}
 
-	/**
-	 * Without Redis.
-	 */
 	static ApplicationContextRunner withoutRedis() {
 		return new ApplicationContextRunner().withConfiguration(
 				AutoConfigurations.of(DistributedLockAutoConfiguration.class, AopAutoConfiguration.class));
 	}
 
-	/**
-	 * With locks in memory.
-	 */
 	public static ApplicationContextRunner inMemory() {
 		return withoutRedis().withPropertyValues("distributed-lock.backend=memory");
 	}

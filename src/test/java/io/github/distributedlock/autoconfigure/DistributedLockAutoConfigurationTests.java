@@ -37,9 +37,6 @@ import org.springframework.data.redis.connection.RedisConnectionFactory;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.mockito.Mockito.mock;
 
-/**
- * Tests for {@link DistributedLockAutoConfiguration}.
- */
 @ExtendWith(OutputCaptureExtension.class)
 class DistributedLockAutoConfigurationTests {
 

@@ -22,9 +22,6 @@ import org.springframework.util.ClassUtils;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assumptions.assumeThat;
 
-/**
- * Tests for {@link DistributedLockRuntimeHints}.
- */
 class DistributedLockRuntimeHintsTests {
 
 	private static final String SCRIPTS = "io/github/distributedlock/backend/";

@@ -2,9 +2,6 @@ package io.github.distributedlock.autoconfigure;
 
 import org.springframework.beans.factory.FactoryBean;
 
-/**
- * A factory of a {@link Greeter}.
- */
 class GreeterFactory implements FactoryBean<Greeter> {
 
 	@Override

@@ -63,7 +63,7 @@ class LockFailureAnalyzerTests {
 	}
 
 	/**
-	 * And not that a property is wrong, which nobody has set.
+	 * The report must not blame a property, which nobody has set.
 	 */
 	@Test
 	void saysThatAFactoryDoesNotSayWhereItLeads(CapturedOutput output) {

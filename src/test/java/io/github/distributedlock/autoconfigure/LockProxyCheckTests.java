@@ -57,9 +57,6 @@ import org.springframework.javapoet.ClassName;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatException;
 
-/**
- * Tests for {@link LockProxyCheck}.
- */
 @ExtendWith(OutputCaptureExtension.class)
 class LockProxyCheckTests {
 

@@ -895,7 +895,7 @@ final class Placements {
 	}
 
 	/**
-	 * Of which one annotation would be ignored.
+	 * A class of which Spring would ignore one annotation.
 	 */
 	@Place
 	static class OnTwoInterfaces implements First, Second {

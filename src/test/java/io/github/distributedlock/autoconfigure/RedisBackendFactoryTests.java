@@ -15,9 +15,6 @@ import org.springframework.data.redis.core.StringRedisTemplate;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-/**
- * Tests for {@link RedisBackendFactory}.
- */
 class RedisBackendFactoryTests {
 
 	private static final int PORT = RedisServers.shared(RedisServers.EMBEDDED).port();

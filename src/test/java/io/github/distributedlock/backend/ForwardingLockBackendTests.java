@@ -25,9 +25,6 @@ import org.junit.jupiter.params.provider.MethodSource;
 import static java.util.Map.entry;
 import static org.assertj.core.api.Assertions.assertThat;
 
-/**
- * Tests for {@link ForwardingLockBackend}.
- */
 class ForwardingLockBackendTests {
 
 	private static final Claim CLAIM = Claim.of("k", "a:1", "a", Duration.ofMinutes(1));

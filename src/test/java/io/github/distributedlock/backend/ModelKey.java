@@ -159,9 +159,6 @@ public final class ModelKey {
 			.anyMatch((place) -> place.waiter().equals(waiter) && place.heard() <= LONG_AGO);
 	}
 
-	/**
-	 * Returns the key without waiters.
-	 */
 	public ModelKey withoutWaiters() {
 		return places(Stream.of());
 	}

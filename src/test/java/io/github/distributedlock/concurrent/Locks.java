@@ -41,9 +41,6 @@ interface Locks {
 
 	}
 
-	/**
-	 * Ours.
-	 */
 	record Ours(Lock mutex, Lock fair, ReadWriteLock readWrite, IntSupplier line) implements Locks {
 
 		static Ours of(LockEngine engine) {

@@ -161,7 +161,7 @@ class AsyncLinesTests extends EngineFixture {
 		CompletableFuture<LockHandle> refused = Patience.get(inThread(() -> this.engine.acquireAsync(reading)),
 				"a request from another thread");
 		this.backend.before("acquire", () -> this.engine.stop());
-		// By a thread that is in no lock.
+		// This thread is in no lock.
 		elsewhere(this::act);
 		assertThat(refused).isCompletedExceptionally();
 		assertThat(served).as("made inside a lock").isNotDone();

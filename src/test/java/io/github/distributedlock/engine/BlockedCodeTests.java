@@ -100,7 +100,7 @@ class BlockedCodeTests {
 		start(LockEngine.builder(this.backend).listener((event) -> {
 			if (event instanceof LockEvent.Lost lost) {
 				Patience.await(rest, "the other lossHandler");
-				keys.add(lost.key()); // Not safe for two threads at a time.
+				keys.add(lost.key()); // The list is not thread-safe.
 				all.countDown();
 			}
 		}));

@@ -79,8 +79,8 @@ class CallbackThreadsTests {
 	}
 
 	/**
-	 * When none is queued any more, there may be only a few threads again; those that
-	 * block do not end for that.
+	 * Once no callback is queued any more, there may be only a few threads again; blocked
+	 * threads do not end for that.
 	 */
 	@Test
 	void oneThatComesLaterDoesNotWaitForManyThatBlock() {

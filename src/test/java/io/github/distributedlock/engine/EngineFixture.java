@@ -41,7 +41,7 @@ public abstract class EngineFixture {
 	protected static final Duration LEASE = Duration.ofSeconds(30);
 
 	/**
-	 * For what happens in this JVM alone, at once.
+	 * The longest wait for what happens at once, in this JVM alone.
 	 */
 	protected static final Duration PATIENCE = Patience.INTERNAL;
 
@@ -95,7 +95,7 @@ public abstract class EngineFixture {
 	}
 
 	/**
-	 * By which name the store knows our engine.
+	 * Returns the name by which the store knows the engine of this test.
 	 */
 	protected String instance() {
 		return this.backend.instance();

@@ -164,7 +164,7 @@ public class StillTime implements EngineTime, Workers {
 	}
 
 	/**
-	 * When the first alarm rings.
+	 * Returns the time of the first alarm.
 	 */
 	public long firstAlarm() {
 		Ring first = first();

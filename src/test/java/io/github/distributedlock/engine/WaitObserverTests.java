@@ -21,9 +21,6 @@ import org.junit.jupiter.api.Test;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-/**
- * Tests for {@link WaitObserver}s.
- */
 class WaitObserverTests extends EngineFixture {
 
 	private final List<String> ends = new CopyOnWriteArrayList<>();

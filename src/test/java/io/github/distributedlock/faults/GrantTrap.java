@@ -69,7 +69,7 @@ final class GrantTrap implements Relay.Rule {
 		});
 	}
 
-	/** Only waits for the message. */
+	/** Waits for the message, and changes nothing. */
 	static GrantTrap none(String key) {
 		return first(key, () -> {
 		});

@@ -9,8 +9,8 @@ import java.util.stream.Stream;
 import io.github.distributedlock.DistributedLock;
 
 /**
- * By how much acquires take longer than they are to wait, and where the longest of them
- * is seen meanwhile.
+ * Measures by how much acquires take longer than they are to wait, and sees where the
+ * longest of them is meanwhile.
  */
 final class Overruns {
 
@@ -78,7 +78,7 @@ final class Overruns {
 	}
 
 	/**
-	 * Where the longest was seen, and how often.
+	 * Returns where the longest was seen, and how often.
 	 */
 	synchronized String seen() {
 		return this.seen;

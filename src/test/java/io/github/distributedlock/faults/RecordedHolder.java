@@ -35,7 +35,6 @@ final class RecordedHolder implements AutoCloseable {
 		return new RecordedHolder(RecordedJvm.start(RecordedHolder.class, key, client, port, file));
 	}
 
-	/** The JVM. */
 	JvmProcess process() {
 		return this.process;
 	}

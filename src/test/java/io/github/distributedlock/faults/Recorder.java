@@ -55,7 +55,7 @@ final class Recorder implements AutoCloseable {
 
 	private final LongAccumulator noise = new LongAccumulator(Math::max, 0);
 
-	/** When the fault struck; what was lost before, the machine was too slow for. */
+	/** The time of the fault. A loss before that is due to a slow machine. */
 	private volatile long struck = Long.MAX_VALUE;
 
 	private final List<Path> files = new CopyOnWriteArrayList<>();
@@ -236,8 +236,7 @@ final class Recorder implements AutoCloseable {
 				// The handle was closed at the same moment.
 			}
 			finally {
-				this.told = true; // Not sooner: the user would close the handle before
-									// the reason is read.
+				this.told = true; // The reason is read.
 			}
 		}
 

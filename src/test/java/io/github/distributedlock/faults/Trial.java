@@ -46,7 +46,7 @@ final class Trial implements AutoCloseable {
 
 	private static final long LOOK_MILLIS = 2;
 
-	/** Not those of databases: another test of this JVM may have left such a store. */
+	/** Threads of databases do not count: another test may have left such a store. */
 	private static final Pattern LIBRARY_THREAD = Pattern
 		.compile("distributed-lock-(?!(call|cancel|housekeeping|notifications)$).*|lettuce-.*");
 

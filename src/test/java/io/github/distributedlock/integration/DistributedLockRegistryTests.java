@@ -11,9 +11,6 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 import static org.assertj.core.api.Assertions.assertThatIllegalArgumentException;
 
-/**
- * Tests for {@link DistributedLockRegistry}.
- */
 class DistributedLockRegistryTests extends EngineFixture {
 
 	private final DistributedLockRegistry registry = new DistributedLockRegistry(this.engine);

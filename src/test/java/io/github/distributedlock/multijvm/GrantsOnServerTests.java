@@ -122,7 +122,7 @@ class GrantsOnServerTests {
 			.isLessThanOrEqualTo(17);
 	}
 
-	/** By the reservation, as those of the version before do. */
+	/** An engine without grants gets reservations, as one of an earlier version does. */
 	@ParameterizedTest
 	@EnumSource
 	void enginesWithAndWithoutGrantsShareALock(Client client) {

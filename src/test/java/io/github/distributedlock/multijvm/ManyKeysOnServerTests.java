@@ -98,7 +98,7 @@ class ManyKeysOnServerTests {
 		for (int i = 0; i < TRIALS; i++) {
 			LockHandle b = other.acquire("b");
 			CompletableFuture<LockHandle> both = acquire.apply(waiter);
-			// Not for the key of "a": the server has it before the waiter knows.
+			// The server has the key of "a" before the waiter knows, so look at "b".
 			await("a waiter of b").until(() -> !waiter.inspect("b").waiters().isEmpty());
 			redis.admin().del("lock:{a}");
 			LockHandle a = other.acquire("a");

@@ -94,7 +94,7 @@ class ManyLocksTests {
 		}
 	}
 
-	// Until each has more left than it had before.
+	// Waits until each lock has more time left than before.
 	private static void awaitRenewal(List<LockHandle> handles) {
 		Map<LockHandle, Duration> before = new HashMap<>();
 		handles.forEach((handle) -> before.put(handle, handle.remaining()));
@@ -113,7 +113,7 @@ class ManyLocksTests {
 		}
 	}
 
-	// By several threads, as an application would.
+	// Several threads acquire, as in an application.
 	private static List<LockHandle> acquireAll(LockEngine engine) throws Exception {
 		int threads = 16;
 		ExecutorService executor = Executors.newFixedThreadPool(threads);

@@ -17,9 +17,6 @@ import org.junit.jupiter.api.extension.RegisterExtension;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.catchThrowable;
 
-/**
- * Tests for {@link Calls}.
- */
 class CallsTests {
 
 	@RegisterExtension

@@ -13,7 +13,7 @@ import org.junit.jupiter.params.provider.EnumSource;
 import static org.assertj.core.api.Assertions.assertThat;
 
 /**
- * Where the fencing tokens of {@link RedisLockBackend} come from.
+ * Tests for the origin of the fencing tokens of {@link RedisLockBackend}.
  */
 class FencingTokenTests {
 

@@ -23,9 +23,6 @@ import redis.clients.jedis.params.ClientKillParams;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
 
-/**
- * Tests for {@link NotificationSubscription}.
- */
 @Tag("failover")
 class NotificationSubscriptionTests {
 

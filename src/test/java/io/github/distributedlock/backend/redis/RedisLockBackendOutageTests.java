@@ -55,7 +55,7 @@ class RedisLockBackendOutageTests {
 	@RegisterExtension
 	final TestRedis redis = new TestRedis();
 
-	/** Of commands that get no answer. */
+	/** The time-out of commands that get no answer. */
 	private static final Duration TIMEOUT = Duration.ofSeconds(1);
 
 	private static final Command ASK = Command.of(Command.Verb.GET, KeyNames.bytes("k"));

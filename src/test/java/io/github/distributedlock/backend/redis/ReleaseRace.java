@@ -34,7 +34,7 @@ public final class ReleaseRace {
 	/** A release begins up to this long before the lease is over. */
 	private static final int LEAD_MICROS = 600;
 
-	/** Or up to this long after that. */
+	/** A release begins up to this long after the end of the lease. */
 	private static final int LAG_MICROS = 100;
 
 	private static final String OWNER = "the owner";

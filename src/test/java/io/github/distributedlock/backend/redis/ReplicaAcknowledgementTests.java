@@ -42,7 +42,7 @@ class ReplicaAcknowledgementTests {
 	@RegisterExtension
 	final OwnThreads threads = new OwnThreads();
 
-	/** For a replica that acknowledges nothing. */
+	/** The wait for a replica that acknowledges nothing. */
 	private static final Duration BRIEFLY = Duration.ofMillis(500);
 
 	private RedisReplicas servers;

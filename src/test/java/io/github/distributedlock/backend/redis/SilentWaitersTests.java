@@ -84,7 +84,7 @@ class SilentWaitersTests {
 		});
 	}
 
-	/** Or a replica took over whose clock is behind. */
+	/** A replica whose clock is behind has the same effect. */
 	@ParameterizedTest
 	@ValueSource(longs = { 0, 1 })
 	void aDeadTicketDoesNotOutliveASilenceAfterTheClockWasSetBack(long number) {

@@ -21,7 +21,7 @@ import static org.awaitility.Awaitility.await;
 record StayingLock(String key, LockEngine here, LockEngine there) {
 
 	/**
-	 * For longer than others wait here.
+	 * A keep time that is longer than any wait of the tests for a recall.
 	 */
 	private static final Duration KEEP = Duration.ofMinutes(1);
 

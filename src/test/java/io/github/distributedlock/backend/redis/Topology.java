@@ -34,7 +34,6 @@ enum Topology {
 
 	},
 
-	/** The Sentinels. */
 	SENTINEL {
 
 		@Override

@@ -21,9 +21,6 @@ import org.junit.jupiter.api.io.TempDir;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-/**
- * Tests for {@link FlightRecorderEvents}.
- */
 class FlightRecorderEventsTests {
 
 	private static final String PREFIX = "io.github.distributedlock.";

@@ -20,9 +20,6 @@ import org.junit.jupiter.api.Test;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-/**
- * Tests for {@link LockMeters}.
- */
 class LockMetersTests {
 
 	private static final LockRequest SALE = LockRequest.of("a", "b").name("sale");

@@ -23,9 +23,6 @@ import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.awaitility.Awaitility.await;
 
-/**
- * Tests for {@link Combiner}.
- */
 class CombinerTests {
 
 	private static final Duration TIMEOUT = Duration.ofMinutes(10);

@@ -32,9 +32,6 @@ import org.springframework.data.redis.connection.lettuce.RedisCredentialsProvide
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatException;
 
-/**
- * Tests for {@link LettuceClient}.
- */
 class LettuceClientTests {
 
 	@RegisterExtension

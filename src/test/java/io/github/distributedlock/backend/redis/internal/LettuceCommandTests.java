@@ -11,9 +11,6 @@ import org.junit.jupiter.api.Test;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-/**
- * Tests for {@link LettuceCommand}.
- */
 class LettuceCommandTests {
 
 	private final LettuceCommand command = new LettuceCommand(CommandType.GET,

@@ -15,9 +15,6 @@ import org.springframework.dao.QueryTimeoutException;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
-/**
- * Tests for {@link LettuceLane}.
- */
 class LettuceLaneTests {
 
 	@RegisterExtension

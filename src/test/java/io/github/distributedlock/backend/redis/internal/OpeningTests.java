@@ -23,9 +23,6 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 import static org.awaitility.Awaitility.await;
 
-/**
- * Tests for {@link Opening}.
- */
 class OpeningTests {
 
 	private static final Duration TIMEOUT = Duration.ofMillis(50);

@@ -168,7 +168,7 @@ class PooledLaneTests {
 		return CompletableFuture.supplyAsync(() -> this.lane.borrow(PATIENT), this.threads);
 	}
 
-	// By the first thing that a client says.
+	// The first command of a client waits.
 	private void delayConnections() {
 		this.relay.add((request, connection) -> {
 			if (request.command().equals("CLIENT")) {

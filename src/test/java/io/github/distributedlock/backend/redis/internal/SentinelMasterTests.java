@@ -113,7 +113,7 @@ class SentinelMasterTests {
 		}
 	}
 
-	/** Of the Sentinels' own connections, each has a name. */
+	/** The Sentinels' own connections have names, those of the library have none. */
 	private static String unnamedClientsOf(Jedis sentinel) {
 		return sentinel.clientList()
 			.lines()
@@ -171,7 +171,7 @@ class SentinelMasterTests {
 
 	private static RedisLockBackend backend(Client client, RedisSentinels... worlds) {
 		RedisSentinelConfiguration configuration = new RedisSentinelConfiguration().master(RedisSentinels.MASTER);
-		// Of the first, one is known here.
+		// The application knows one Sentinel of the first group.
 		configuration.sentinel("127.0.0.1", worlds[0].sentinels().get(0).port());
 		for (RedisSentinels world : worlds) {
 			if (world != worlds[0] || worlds.length == 1) {
