@@ -173,17 +173,14 @@ class EngineConfiguration {
 				}
 				stores = isInMemory() ? known : stores;
 			}
-			String first = this.backends.iterator().next();
 			Set<String> byQualifier = new HashSet<>();
 			for (String store : stores) {
 				String lock = store + "Lock";
-				if (registry.isBeanNameInUse(lock)) {
-					continue;
-				}
-				if (store.equals(first) || isInMemory()) {
+				boolean isFree = !registry.isBeanNameInUse(lock);
+				if (isFree && (isInMemory() || store.equals(this.backends.iterator().next()))) {
 					registry.registerAlias("distributedLockEngine", lock);
 				}
-				else if (this.backends.contains(store)) {
+				else if (isFree && this.backends.contains(store)) {
 					RuntimeBeanReference backend = new RuntimeBeanReference(lock + "Backend");
 					register(registry, backend.getBeanName(), Stores.class, "create", store);
 					register(registry, lock, EngineConfiguration.class, "distributedLockEngine", backend);

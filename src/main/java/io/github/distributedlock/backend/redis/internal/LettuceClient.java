@@ -124,10 +124,8 @@ final class LettuceClient implements SignalConnector {
 	private static RedisConfiguration serverOf(LettuceConnectionFactory application) {
 		RedisConfiguration server = (RedisConfiguration) Objects
 			.requireNonNull(new DirectFieldAccessor(application).getPropertyValue("configuration"));
-		if (Stream
-			.of(WithHostAndPort.class, DomainSocketConfiguration.class, RedisSentinelConfiguration.class,
-					ClusterConfiguration.class)
-			.noneMatch((known) -> known.isInstance(server))) {
+		if (!(server instanceof WithHostAndPort || server instanceof DomainSocketConfiguration
+				|| server instanceof RedisSentinelConfiguration || server instanceof ClusterConfiguration)) {
 			throw OwnConnections.refusal(server.getClass().getName() + " does not tell them where the master is",
 					"set spring.data.redis.host and spring.data.redis.port to the master,"
 							+ " or spring.data.redis.sentinel.nodes and spring.data.redis.sentinel.master to Sentinels;"
