@@ -71,6 +71,12 @@ final class KeyAcquisition implements Acquisition {
 	 */
 	private static final long LONGEST_RECALL = TimeUnit.MILLISECONDS.toNanos(100);
 
+	/**
+	 * The number of owners from which the next request takes the key back, if the store
+	 * answers nothing meanwhile: an outage may last. The sweeper cleans up after all.
+	 */
+	private static final int MOST_UNWANTED = 100;
+
 	private final Factory engine;
 
 	private final Claim claim;
@@ -246,7 +252,7 @@ final class KeyAcquisition implements Acquisition {
 	public void end() {
 		boolean failed = this.holds == null;
 		try {
-			if (failed && this.number > 0) {
+			if (failed && this.number > 0 && !(this.unsettled && local().unwanted().size() >= MOST_UNWANTED)) {
 				// The next request or withdrawal takes back what was granted.
 				local().gaveUp(this.claim.owner());
 			}

@@ -4,6 +4,7 @@ import java.time.Duration;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CopyOnWriteArrayList;
+import java.util.stream.IntStream;
 
 import io.github.distributedlock.LockHandle;
 import io.github.distributedlock.backend.Claim;
@@ -119,6 +120,26 @@ class UnwantedGrantTests extends EngineFixture {
 		untilWaiting(1);
 		assertThat(this.registered).hasSize(questions + 1);
 		assertThat(waiter).isNotDone();
+	}
+
+	/** One request after the other asks in vain, and gives up. */
+	@Test
+	void ownersAreNotCountedWithoutBoundWhileTheStoreIsDown() {
+		Duration wait = Duration.ofHours(1);
+		List<CompletableFuture<LockHandle>> all = IntStream.rangeClosed(0, 300)
+			.mapToObj((i) -> this.engine.acquireAsync(waiting("k", wait)))
+			.toList();
+		this.backend.breaks(ScriptedBackend.LOST_REQUEST);
+		for (CompletableFuture<LockHandle> each : all.subList(0, 300)) {
+			this.time.advance(Duration.ofSeconds(1));
+			each.cancel(true);
+		}
+		this.time.advance(Duration.ofSeconds(1));
+		assertThat(this.registered).hasSizeGreaterThan(300);
+		assertThat(last().replaced()).hasSizeLessThan(200);
+		this.backend.works();
+		this.time.advance(Duration.ofSeconds(1));
+		assertThat(all.get(300)).isCompleted();
 	}
 
 	private void hears(Claim claim) {
