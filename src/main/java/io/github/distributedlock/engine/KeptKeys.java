@@ -261,7 +261,7 @@ final class KeptKeys implements LocalKey.Keeper {
 		 * Releases the key, since no alarm may be set that would end the stay.
 		 */
 		private void failed(Throwable ex) {
-			Failures.run(this::release, () -> "The release of lock " + LockException.printable(key()));
+			release();
 			Failures.caught(ex, () -> "The alarm of lock " + LockException.printable(key()));
 		}
 
@@ -294,8 +294,9 @@ final class KeptKeys implements LocalKey.Keeper {
 				else if (!again) {
 					// Other threads may find the same key, and only one of them releases
 					// it.
-					for (Stay oldest = surplus(); oldest != null; oldest = surplus()) {
-						oldest.release();
+					Stay oldest = surplus();
+					while (oldest != null && oldest.release()) {
+						oldest = surplus();
 					}
 				}
 			}
@@ -351,12 +352,16 @@ final class KeptKeys implements LocalKey.Keeper {
 		}
 
 		/**
-		 * Ends the stay, unless the key is in use.
+		 * Ends the stay, unless the key is in use. Throws nothing: others may be in the
+		 * middle of a step of another key.
+		 * @return {@code false} if the release failed
 		 */
-		private void release() {
-			if (this.local.endStay(this.ownership)) {
-				end();
-			}
+		private boolean release() {
+			return Failures.run(() -> {
+				if (this.local.endStay(this.ownership)) {
+					end();
+				}
+			}, this::releaseOfLock);
 		}
 
 		/**
@@ -377,9 +382,13 @@ final class KeptKeys implements LocalKey.Keeper {
 			}
 			else if (!Failures.run(
 					() -> KeptKeys.this.tasks.run(NodeTasks.node(KeptKeys.this.backend, key()), this::releaseInStore),
-					() -> "The release of lock " + LockException.printable(key()))) {
+					this::releaseOfLock)) {
 				leave(false);
 			}
+		}
+
+		private String releaseOfLock() {
+			return "The release of lock " + LockException.printable(key());
 		}
 
 		private void releaseInStore() {

@@ -217,9 +217,8 @@ final class Leases {
 			}
 			return;
 		}
-		if (ownership.isUnsettled()) {
-			cleanUp(ownership);
-		}
+		// A clock that was set forward ends a lease here that lasts in the store.
+		ended(ownership, ForcedReleases.isGone(reason));
 		if (last != null && ForcedReleases.isGone(reason)) {
 			report(ownership, last, reason);
 		}

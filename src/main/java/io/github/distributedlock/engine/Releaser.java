@@ -140,7 +140,7 @@ final class Releaser {
 	private void eachNode(List<Hold> holds, Consumer<List<Hold>> step) {
 		NodeTasks.byNode(this.store, holds, Hold::key).forEach((node, some) -> {
 			try {
-				this.tasks.run(node, () -> step.accept(some));
+				this.tasks.resume(node, () -> step.accept(some));
 			}
 			catch (RuntimeException | Error noThread) {
 				// Better on this thread than never, and whatever happens to other nodes.
@@ -394,11 +394,16 @@ final class Releaser {
 		}
 
 		private boolean cleanUp(Hold hold) {
-			boolean unsettled = hold.ownership().isUnsettled() && !hold.ownership().isLeftToRunOut();
-			if (unsettled) {
-				Releaser.this.leases.cleanUp(hold.ownership());
+			Ownership ownership = hold.ownership();
+			if (ownership.isLeftToRunOut()) {
+				return false;
 			}
-			return unsettled;
+			// A clock that was set forward ends a lease here that lasts in the store.
+			if (hold.isLost() && !ForcedReleases.isGone(ownership.lossReason())) {
+				Releaser.this.leases.sweeper().release(ownership, hold.parkTime());
+			}
+			Releaser.this.leases.ended(ownership, true);
+			return true;
 		}
 
 		private boolean report(Hold hold, @Nullable Boolean owned) {

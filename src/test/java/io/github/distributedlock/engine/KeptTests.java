@@ -8,10 +8,12 @@ import java.util.List;
 import java.util.Map;
 import java.util.Objects;
 import java.util.Optional;
+import java.util.Queue;
 import java.util.Set;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.atomic.AtomicReference;
 import java.util.function.UnaryOperator;
 import java.util.stream.IntStream;
@@ -650,6 +652,84 @@ class KeptTests extends EngineFixture {
 		handle.close();
 		assertThat(holderOf("k")).isNull();
 		assertThat(hasQueues()).isFalse();
+	}
+
+	@Test
+	void releaseOfEachDoesNotDelayTheCloseOfAHandleWhileTheStoreIsDown() {
+		Queue<Runnable> threads = new ConcurrentLinkedQueue<>();
+		LockEngine ours = build(LockEngine.builder(this.backend).watchdogTimeout(LEASE), this.time,
+				workers((worker, task) -> {
+					if (worker.equals("background")) {
+						threads.add(task);
+					}
+					else {
+						task.run();
+					}
+				}));
+		LockHandle held = ours.acquire(request("held").detached(true));
+		for (int i = 0; i < 100; i++) {
+			ours.acquire(kept("k" + i)).close();
+		}
+		this.backend.breaks(ScriptedBackend.LOST_REQUEST);
+		this.backend.forgetSteps();
+		ours.stop();
+		CompletableFuture<Void> closed = held.closeAsync();
+		while (!closed.isDone()) {
+			threads.remove().run();
+		}
+		assertThat(this.backend.steps()).contains("release held").hasSizeLessThan(10);
+	}
+
+	@Test
+	void isReleasedIfItsLeaseIsOverOnlyByTheWallClock() {
+		LockRequest request = LockRequest.of("k").keepTime(Duration.ofMinutes(1));
+		this.engine.acquire(request).close();
+		this.time.suspend(SHORT_LEASE);
+		this.engine.tryAcquire(request).ifPresent(LockHandle::close);
+		act();
+		assertThat(holderOf("k")).isNull();
+		assertThat(hasQueues()).isFalse();
+	}
+
+	@Test
+	void failureToReleaseOneIsNoneOfAnother() {
+		AtomicBoolean fails = new AtomicBoolean();
+		LockEngine ours = engineThatCannotSweep(fails);
+		for (int i = 0; i < KeptKeys.MOST; i++) {
+			ours.acquire(kept("k" + i)).close();
+		}
+		this.time.pass(Duration.ofNanos(1));
+		fails.set(true);
+		this.time.lackAThread("worker");
+		ours.acquire(kept("last")).close();
+		assertThat(holderOf("last")).isNotNull();
+		fails.set(false);
+		this.time.lackAThread("worker");
+		ours.close();
+	}
+
+	@Test
+	void failureToReleaseOneAtAStopKeepsNoOther() {
+		AtomicBoolean fails = new AtomicBoolean();
+		LockEngine ours = engineThatCannotSweep(fails);
+		List<String> keys = List.of("k", "l", "m");
+		keys.forEach((key) -> ours.acquire(kept(key)).close());
+		fails.set(true);
+		this.time.lackAThread("worker");
+		ours.stop();
+		assertThat(keys).filteredOn((key) -> holderOf(key) != null).as("for which there was no thread").hasSize(1);
+		assertThat(ours.hasQueues()).isFalse();
+	}
+
+	/**
+	 * Returns an engine whose sweeper gets no alarm, if the test says so.
+	 */
+	private LockEngine engineThatCannotSweep(AtomicBoolean fails) {
+		return build(LockEngine.builder(this.backend).watchdogTimeout(LEASE), before(() -> {
+			if (fails.get() && isInside("Sweeper", "start")) {
+				throw new InternalError("no alarm (test)");
+			}
+		}), this.time);
 	}
 
 	@Test

@@ -335,6 +335,23 @@ class LeaseTests extends EngineFixture {
 	}
 
 	@Test
+	void leaseThatIsOverOnlyByTheWallClockIsReleasedInTheStore() {
+		for (boolean parks : List.of(false, true)) {
+			LockHandle handle = this.engine
+				.acquire(parks ? request("k").minHoldTime(Duration.ofSeconds(5)) : request("k"));
+			this.time.suspend(LEASE);
+			assertThat(handle.isHeld()).isFalse();
+			act();
+			assertThat(holderOf("k")).as("in use").isEqualTo(Holder.owner(handle.owner()));
+			handle.close();
+			act();
+			assertThat(holderOf("k") == null).isEqualTo(!parks);
+		}
+		this.time.advance(Duration.ofSeconds(6));
+		assertThat(holderOf("k")).isNull();
+	}
+
+	@Test
 	void extendMakesAFixedLeaseLonger() {
 		LockHandle handle = this.engine.acquire(request("k").leaseTime(Duration.ofSeconds(1)));
 		assertThat(handle.extend(Duration.ofSeconds(5))).isTrue();
