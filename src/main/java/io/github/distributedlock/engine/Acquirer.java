@@ -252,7 +252,7 @@ final class Acquirer {
 	private EngineHandle open(List<Hold> holds, List<String> keys, HoldOptions options, boolean detached, Wait call,
 			Reentrancy reentrancy) {
 		try {
-			return this.handles.open(holds, keys, options.mode(), detached, call);
+			return this.handles.open(holds, keys, options, detached, call);
 		}
 		catch (RuntimeException | Error ex) {
 			reentrancy.undo().accept(holds);
@@ -265,6 +265,7 @@ final class Acquirer {
 			this.leases.events().publish(new LockEvent.NotAcquired(options.request(), wait.waited(), wait.holder()));
 		}
 		else if (this.leases.events().areObserved()) {
+			handle.announce();
 			this.leases.events().publish(new LockEvent.Acquired(options.request(), handle.owner(), wait.waited()));
 		}
 	}

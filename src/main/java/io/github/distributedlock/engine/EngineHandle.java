@@ -15,7 +15,6 @@ import java.util.function.Consumer;
 
 import io.github.distributedlock.LockException;
 import io.github.distributedlock.LockHandle;
-import io.github.distributedlock.LockMode;
 import io.github.distributedlock.engine.EngineTime.Workers;
 import io.github.distributedlock.engine.Lease.Moment;
 import io.github.distributedlock.internal.Binding;
@@ -48,7 +47,12 @@ final class EngineHandle implements LockHandle, Hold.Attached, Lifecycle.Handle 
 
 	private final List<String> keys;
 
-	private final LockMode mode;
+	private final HoldOptions options;
+
+	/**
+	 * When the handle was opened, if a minimum time counts from then on.
+	 */
+	private final long opened;
 
 	private final Factory engine;
 
@@ -78,10 +82,11 @@ final class EngineHandle implements LockHandle, Hold.Attached, Lifecycle.Handle 
 	 */
 	private volatile @Nullable Binding binding;
 
-	private EngineHandle(List<Hold> holds, List<String> keys, LockMode mode, Object call, Factory engine) {
+	private EngineHandle(List<Hold> holds, List<String> keys, HoldOptions options, Object call, Factory engine) {
 		this.holds = holds;
 		this.keys = keys;
-		this.mode = mode;
+		this.options = options;
+		this.opened = (options.minHold() > 0) ? engine.time.nanoTime() : 0;
 		this.engine = engine;
 		this.heldTooLong = engine.watch(keys);
 		for (int i = 0; i < holds.size(); i++) {
@@ -302,6 +307,13 @@ final class EngineHandle implements LockHandle, Hold.Attached, Lifecycle.Handle 
 	}
 
 	/**
+	 * Takes note that listeners hear of the lock.
+	 */
+	void announce() {
+		this.holds.forEach(Hold::announce);
+	}
+
+	/**
 	 * Closes this handle.
 	 * @return {@code false} if the handle was closed before
 	 */
@@ -327,9 +339,9 @@ final class EngineHandle implements LockHandle, Hold.Attached, Lifecycle.Handle 
 	 */
 	private List<Hold> exitHolds() {
 		if (this.holds.size() > 1) {
-			return this.holds.stream().filter((hold) -> hold.exit(this.mode)).toList();
+			return this.holds.stream().filter((hold) -> hold.exit(this.options, this.opened)).toList();
 		}
-		return this.holds.get(0).exit(this.mode) ? this.holds : List.of();
+		return this.holds.get(0).exit(this.options, this.opened) ? this.holds : List.of();
 	}
 
 	/**
@@ -367,8 +379,8 @@ final class EngineHandle implements LockHandle, Hold.Attached, Lifecycle.Handle 
 		 * @param detached whether the handle is not bound to the calling thread
 		 * @param call the call that ends with the handle
 		 */
-		EngineHandle open(List<Hold> holds, List<String> keys, LockMode mode, boolean detached, Object call) {
-			EngineHandle handle = new EngineHandle(holds, keys, mode, call, this);
+		EngineHandle open(List<Hold> holds, List<String> keys, HoldOptions options, boolean detached, Object call) {
+			EngineHandle handle = new EngineHandle(holds, keys, options, call, this);
 			if (!detached) {
 				handle.binding = Binding.bind(handle);
 				for (int i = 0; i < holds.size(); i++) {

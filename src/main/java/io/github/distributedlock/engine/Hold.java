@@ -127,6 +127,8 @@ final class Hold implements Ownership.Possession {
 	 */
 	private volatile boolean used;
 
+	private volatile boolean announced;
+
 	/**
 	 * Creates a hold that has not taken its key yet.
 	 * @param entry the entry in the local queue, which the hold leaves when the hold ends
@@ -241,10 +243,14 @@ final class Hold implements Ownership.Possession {
 	}
 
 	/**
-	 * Returns whether a handle was closed that was not undone.
+	 * Takes note that listeners hear of the hold, and so are to hear of its end.
 	 */
-	boolean isUsed() {
-		return this.used;
+	void announce() {
+		this.announced = true;
+	}
+
+	boolean isAnnounced() {
+		return this.announced;
 	}
 
 	/**
@@ -279,22 +285,20 @@ final class Hold implements Ownership.Possession {
 	}
 
 	/**
-	 * Takes over the limits of a request that re-enters. The longest minimum time counts,
-	 * each from its request on. The lease is left to expire if any request wants that.
-	 */
-	synchronized void keep(HoldOptions asked) {
-		this.minHold = Math.max(this.minHold, nanosHeld() + asked.minHold());
-		this.expireOnClose |= asked.request().releaseOn() == ReleaseOn.EXPIRY;
-	}
-
-	/**
-	 * Counts one handle less, of a mode.
+	 * Counts one handle less, and takes over what its request has asked for. The longest
+	 * minimum time counts, each from the opening of its handle. The lease is left to
+	 * expire if any request wants that.
+	 * @param opened when the handle was opened; not needed without a minimum time
 	 * @return whether the handle was the last one
 	 */
-	synchronized boolean exit(LockMode mode) {
+	synchronized boolean exit(HoldOptions asked, long opened) {
 		this.used = true;
+		if (asked.minHold() > 0) {
+			this.minHold = Math.max(this.minHold, opened - this.since + asked.minHold());
+		}
+		this.expireOnClose |= asked.request().releaseOn() == ReleaseOn.EXPIRY;
 		boolean last = exitUnopened();
-		if (!last && mode == LockMode.EXCLUSIVE) {
+		if (!last && asked.mode() == LockMode.EXCLUSIVE) {
 			this.exclusive--;
 			this.downgraded = isShared();
 		}

@@ -51,11 +51,7 @@ record Reentrancy(Leases leases, Consumer<List<Hold>> undo, Supplier<List<LockHa
 	@Nullable List<Hold> reenter(List<String> keys, HoldOptions options) {
 		if (keys.size() == 1) {
 			Hold outer = reenter(keys.get(0), options);
-			if (outer == null) {
-				return null;
-			}
-			outer.keep(options);
-			return List.of(outer);
+			return (outer != null) ? List.of(outer) : null;
 		}
 		long held = keys.stream().filter((key) -> find(key, options, false) != null).count();
 		return (held == keys.size()) ? reenterEach(keys, options) : null;
@@ -77,7 +73,6 @@ record Reentrancy(Leases leases, Consumer<List<Hold>> undo, Supplier<List<LockHa
 				this.undo.accept(holds);
 			}
 		}
-		holds.forEach((hold) -> hold.keep(options));
 		return holds;
 	}
 

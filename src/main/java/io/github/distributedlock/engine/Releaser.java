@@ -424,7 +424,7 @@ final class Releaser {
 		}
 
 		private void released(Hold hold) {
-			if (hold.isUsed() && Releaser.this.leases.events().areObserved()) {
+			if (hold.isAnnounced()) {
 				publish(new LockEvent.Released(hold.options().request(), hold.key(), hold.owner(), hold.held()));
 			}
 		}

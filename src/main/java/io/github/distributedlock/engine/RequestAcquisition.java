@@ -349,12 +349,7 @@ final class RequestAcquisition implements Acquisition, Hold.Attached {
 				undo(this.holds);
 			}
 			else {
-				for (Hold hold : this.holds) {
-					hold.detach(this);
-					if (!isOwn(hold)) {
-						hold.keep(this.options);
-					}
-				}
+				this.holds.forEach((hold) -> hold.detach(this));
 			}
 		}
 	}

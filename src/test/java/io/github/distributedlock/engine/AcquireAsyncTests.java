@@ -211,6 +211,23 @@ class AcquireAsyncTests extends EngineFixture {
 	}
 
 	@Test
+	void cancelledByAListenerItIsReleasedForListenersToo() {
+		List<CompletableFuture<LockHandle>> acquired = new ArrayList<>();
+		LockEngine ours = build(
+				LockEngine.builder(this.backend).watchdogTimeout(LEASE).listener(this.events::add).listener((event) -> {
+					if (event instanceof LockEvent.Acquired) {
+						acquired.get(0).cancel(false);
+					}
+				}));
+		acquired.add(ours.acquireAsync(request("k").minHoldTime(WAIT)));
+		act();
+		assertThat(acquired.get(0)).isCancelled();
+		assertThat(holderOf("k")).as("not used").isNull();
+		assertThat(events(LockEvent.Acquired.class)).hasSize(1);
+		assertThat(events(LockEvent.Released.class)).hasSize(1);
+	}
+
+	@Test
 	void cancelledWhileItsTurnHasComeItPassesTheKeyOn() {
 		LockHandle first = this.engine.acquire("k");
 		CompletableFuture<LockHandle> second = this.engine.acquireAsync(waiting("k", WAIT));

@@ -139,7 +139,7 @@ public class EngineHandleLincheckTests {
 	private LockHandle open(boolean detached) {
 		Wait call = new Wait(this.time, Duration.ZERO, true);
 		this.calls.begin(call, true);
-		return this.handles.open(List.of(this.hold), List.of("k"), LockMode.EXCLUSIVE, detached, call);
+		return this.handles.open(List.of(this.hold), List.of("k"), this.hold.options(), detached, call);
 	}
 
 	private void count(LockEvent event) {

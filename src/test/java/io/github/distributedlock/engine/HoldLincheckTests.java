@@ -126,7 +126,7 @@ public class HoldLincheckTests {
 			return false;
 		}
 		entries[thread]--;
-		return this.hold.exit(mode(shared));
+		return this.hold.exit(HoldOptions.of(LockRequest.of("k").mode(mode(shared)), Duration.ofSeconds(30)), 0);
 	}
 
 	@Operation

@@ -120,6 +120,17 @@ class ReentrancyTests extends EngineFixture {
 	}
 
 	@Test
+	void handleThatIsUndoneLeavesNoMinHoldTimeBehind() {
+		for (LockRequest inner : List.of(request("k"), LockRequest.of("a", "k"))) {
+			LockHandle outer = this.engine.acquire("k");
+			this.engine.acquire(inner.minHoldTime(Duration.ofSeconds(5))).undo();
+			this.engine.acquire(inner.releaseOn(ReleaseOn.EXPIRY)).undo();
+			outer.close();
+			assertThat(holderOf("k")).isNull();
+		}
+	}
+
+	@Test
 	void minHoldTimeIsKeptIfAnInnerRequestEndsLastAndFails() {
 		ownedElsewhere("l", LEASE);
 		LockHandle outer = this.engine.acquire(request("k").minHoldTime(Duration.ofSeconds(5)));
