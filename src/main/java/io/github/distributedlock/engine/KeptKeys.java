@@ -188,10 +188,19 @@ final class KeptKeys implements LocalKey.Keeper {
 	}
 
 	@Override
-	public LocalKey.Stay begin(LocalKey key, Ownership ownership) {
+	public LocalKey.@Nullable Stay begin(LocalKey key, Ownership ownership, BooleanSupplier leaves) {
 		Stay stay = new Stay(key, ownership);
-		this.stays.add(stay);
-		return stay;
+		this.stays.add(stay); // While the key is not vacant, since memory may be lacking.
+		boolean begun = false;
+		try {
+			begun = leaves.getAsBoolean();
+		}
+		finally {
+			if (!begun) {
+				stay.left();
+			}
+		}
+		return begun ? stay : null;
 	}
 
 	/**

@@ -9,6 +9,7 @@ import java.util.List;
 import java.util.Objects;
 import java.util.Set;
 import java.util.concurrent.Semaphore;
+import java.util.function.BooleanSupplier;
 import java.util.function.Consumer;
 import java.util.stream.Collectors;
 import java.util.stream.Stream;
@@ -116,10 +117,12 @@ final class LocalKey {
 		boolean mayKeep(Ownership ownership, boolean stays);
 
 		/**
-		 * Begins the stay of a key that is about to become vacant. Called under the
-		 * monitor of the key.
+		 * Begins the stay of a key with the change that leaves the key vacant. Called
+		 * under the monitor of the key.
+		 * @param leaves makes the change, and returns whether the change was made
+		 * @return {@code null} if the change was not made
 		 */
-		Stay begin(LocalKey key, Ownership ownership);
+		@Nullable Stay begin(LocalKey key, Ownership ownership, BooleanSupplier leaves);
 
 	}
 
@@ -373,7 +376,7 @@ final class LocalKey {
 	private boolean handOver(@Nullable Entry from, Hold hold) {
 		Ownership ownership = hold.ownership();
 		boolean keeps = ownership.keepTime() > 0 && this.home.keeper().mayKeep(ownership, from == null);
-		boolean done = handOver(from, ownership, hold, keeps);
+		boolean done = handOver(from, ownership, keeps, () -> ownership.vacate(hold));
 		Stay stay = this.stay;
 		if (keeps && stay != null) {
 			stay.returned(from == null);
@@ -385,31 +388,28 @@ final class LocalKey {
 	 * Leaves a key to the next request, lets the key stay, or gives the key back to the
 	 * current request, which the key was borrowed from.
 	 * @param from the current request; {@code null} if the key was borrowed
-	 * @param hold the hold that leaves the key, {@code null} if there is none
+	 * @param leaves makes the key vacant, unless the key is lost
 	 * @return {@code false} if no request may have the key, and the key does not stay
 	 */
-	private synchronized boolean handOver(@Nullable Entry from, Ownership ownership, @Nullable Hold hold,
-			boolean keeps) {
-		Entry next = this.waiting.peek();
-		boolean isGivenBack = from == null && !stays(ownership);
-		boolean isWanted = isGivenBack ? this.left == ownership
-				: this.current == from && ((next != null) ? next.inherits : keeps);
-		// Begins before the key is vacant, since memory may be lacking for the stay.
-		Stay begun = (!isWanted || isGivenBack || next != null || this.stage == Stage.KEPT) ? null
-				: this.home.keeper().begin(this, ownership);
-		boolean done = false;
-		try {
-			done = isWanted && ((hold != null) ? ownership.vacate(hold) : ownership.isOwned());
-		}
-		finally {
-			if (!done && begun != null) {
-				begun.left();
+	private synchronized boolean handOver(@Nullable Entry from, Ownership ownership, boolean keeps,
+			BooleanSupplier leaves) {
+		if (from == null && !stays(ownership)) {
+			boolean isGivenBack = this.left == ownership && leaves.getAsBoolean();
+			if (isGivenBack) {
+				leftChanged();
 			}
+			return isGivenBack;
 		}
-		if (done && isGivenBack) {
-			leftChanged();
+		Entry next = this.waiting.peek();
+		if (this.current != from || !((next != null) ? next.inherits : keeps)) {
+			return false;
 		}
-		else if (done && (next != null || begun != null)) {
+		if (next == null && this.stage == Stage.KEPT) {
+			return leaves.getAsBoolean();
+		}
+		Stay begun = (next != null) ? null : this.home.keeper().begin(this, ownership, leaves);
+		boolean done = (next != null) ? leaves.getAsBoolean() : begun != null;
+		if (done) {
 			next(ownership);
 			this.stay = begun;
 		}
@@ -799,7 +799,7 @@ final class LocalKey {
 			boolean ended;
 			synchronized (LocalKey.this) {
 				left = inherited();
-				if (left != null && LocalKey.this.handOver(this, left, null, left.isHeld())) {
+				if (left != null && LocalKey.this.handOver(this, left, left.isHeld(), left::isOwned)) {
 					left = null;
 				}
 				ended = LocalKey.this.leave(this);
