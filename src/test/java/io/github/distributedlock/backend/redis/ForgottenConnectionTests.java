@@ -7,8 +7,6 @@ import java.util.concurrent.ConcurrentHashMap;
 
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Tag;
-import org.junit.jupiter.api.parallel.Execution;
-import org.junit.jupiter.api.parallel.ExecutionMode;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 import redis.clients.jedis.Jedis;
@@ -35,7 +33,6 @@ import static org.awaitility.Awaitility.await;
  * Connections to a cluster that something on the way has forgotten, or that could not be
  * had for a while. The cluster names the relay as its only node.
  */
-@Execution(ExecutionMode.CONCURRENT)
 class ForgottenConnectionTests {
 
 	private static final Duration TIMEOUT = Duration.ofSeconds(1);
