@@ -21,6 +21,7 @@ import redis.clients.jedis.DefaultJedisClientConfig;
 import redis.clients.jedis.DefaultJedisSocketFactory;
 import redis.clients.jedis.HostAndPort;
 import redis.clients.jedis.JedisClientConfig;
+import redis.clients.jedis.exceptions.JedisConnectionException;
 import redis.clients.jedis.exceptions.JedisException;
 import redis.clients.jedis.util.IOUtils;
 
@@ -140,6 +141,11 @@ final class JedisClient implements SignalConnector {
 			AtomicReference<@Nullable Socket> socket = new AtomicReference<>();
 			DefaultJedisSocketFactory sockets = new DefaultJedisSocketFactory(server, settings);
 			Connection connection = new Connection(() -> {
+				// Jedis would connect again by itself: without a password, to database 0,
+				// and after the guard against a stuck thread.
+				if (socket.get() != null) {
+					throw new JedisConnectionException("the connection has ended");
+				}
 				Socket opened = sockets.createSocket();
 				socket.set(opened);
 				return opened;

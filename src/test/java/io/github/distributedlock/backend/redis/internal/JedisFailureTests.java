@@ -91,6 +91,21 @@ class JedisFailureTests {
 		}
 	}
 
+	/**
+	 * Jedis connects again by itself, without a password, and to database 0. The guard of
+	 * a thread that is stuck in sending may close a connection just before the sending.
+	 */
+	@Test
+	void aConnectionThatWasClosedIsNotOpenedAgain() {
+		Lane exclusive = Objects.requireNonNull(this.connections.exclusive()).commands();
+		assertThatThrownBy(() -> exclusive.run((link) -> {
+			((JedisLink) link).connection().disconnect();
+			return link.call(SET);
+		})).isInstanceOf(DataAccessException.class);
+		assertThat(this.redis.admin().get("a")).isNull();
+		assertThat(text(exclusive, SET)).isEqualTo("OK");
+	}
+
 	@Test
 	void anErrorInATransactionIsAnError() {
 		this.redis.admin().set("b", "B");
