@@ -24,11 +24,12 @@ import org.jspecify.annotations.Nullable;
  * changed, up to the longest interval: the longer a lock has been held, the longer it may
  * still be held. If the store says how many waiters come first, a pause is a quarter of
  * the time for which the request has had its place, for the request itself and for each
- * waiter before it. So a release is noticed after a quarter of the hold, at most, and n
- * waiters together ask hardly more often than the first few of them. Otherwise nobody
- * knows who is next, and a pause is as long as the request has waited already. If the
- * store keeps a place, the request polls in time for a reservation. Each pause is drawn
- * at random, so that JVMs that began to wait together do not poll together.
+ * waiter before it. So a waiter that was the next one all the time of a hold notices the
+ * release after a quarter of the hold, at most, and n waiters together ask hardly more
+ * often than the first few of them. Otherwise nobody knows who is next, and a pause is as
+ * long as the request has waited already. If the store keeps a place, the request polls
+ * in time for a reservation. Each pause is drawn at random, so that JVMs that began to
+ * wait together do not poll together.
  * <p>
  * The store reports the lease of a held lock again and again. If that lease is shorter
  * than the pause between two polls, the reported end passes although the lease is

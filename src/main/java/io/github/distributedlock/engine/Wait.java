@@ -21,6 +21,10 @@ import org.jspecify.annotations.Nullable;
  */
 final class Wait {
 
+	private static final long SHORTEST_RETRY = TimeUnit.MILLISECONDS.toNanos(25);
+
+	private static final long LONGEST_RETRY = TimeUnit.MILLISECONDS.toNanos(500);
+
 	final EngineTime time;
 
 	private final long start;
@@ -44,9 +48,9 @@ final class Wait {
 	private boolean busy;
 
 	/**
-	 * The pauses between commands that fail; {@code null} after one that was answered.
+	 * The pause after the next command that fails, in nanoseconds.
 	 */
-	private @Nullable Backoff retries;
+	private long retry = SHORTEST_RETRY;
 
 	private @Nullable Holder holder;
 
@@ -186,10 +190,9 @@ final class Wait {
 	 * nanoseconds.
 	 */
 	long untilRetry() {
-		if (this.retries == null) {
-			this.retries = new Backoff(TimeUnit.MILLISECONDS.toNanos(25), TimeUnit.MILLISECONDS.toNanos(500));
-		}
-		return Math.min(this.retries.next(), left());
+		long pause = this.retry;
+		this.retry = Math.min(2 * pause, LONGEST_RETRY);
+		return Math.min(pause, left());
 	}
 
 	Duration limit() {
@@ -261,7 +264,7 @@ final class Wait {
 	 * Takes note that the store has answered.
 	 */
 	void answered(AcquireResult attempt) {
-		this.retries = null;
+		this.retry = SHORTEST_RETRY;
 		this.busy = !attempt.acquired();
 		heldBy(attempt.holder());
 	}
@@ -328,47 +331,6 @@ final class Wait {
 		 * Looks soon whether the signal is there that the request waits for.
 		 */
 		void wake();
-
-	}
-
-	/**
-	 * Pauses that double, from a shortest to a longest one. Confined to one thread at a
-	 * time.
-	 */
-	static final class Backoff {
-
-		private final long shortest;
-
-		private final long longest;
-
-		private long next;
-
-		/**
-		 * Creates a backoff that begins with the shortest pause.
-		 * @param shortest the first pause in nanoseconds
-		 * @param longest the last pause in nanoseconds
-		 */
-		Backoff(long shortest, long longest) {
-			this.shortest = shortest;
-			this.longest = longest;
-			this.next = shortest;
-		}
-
-		/**
-		 * Returns the next pause in nanoseconds.
-		 */
-		long next() {
-			long pause = this.next;
-			this.next = Math.min(2 * pause, this.longest);
-			return pause;
-		}
-
-		/**
-		 * Begins with the shortest pause again.
-		 */
-		void reset() {
-			this.next = this.shortest;
-		}
 
 	}
 
