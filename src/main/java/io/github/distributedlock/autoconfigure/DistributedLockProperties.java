@@ -97,8 +97,8 @@ record DistributedLockProperties(@DefaultValue("true") boolean enabled, @Nullabl
 	 * Polling interval used when release notifications are unavailable.
 	 *
 	 * @param min First pause between polls when release notifications are unavailable.
-	 * Each pause is twice the one before. Not used in databases, where the waiter that is
-	 * next begins with 1 millisecond. At least 1 millisecond.
+	 * Each pause is as long as the wait so far. Not used in databases, where the waiter
+	 * that is next begins with 1 millisecond. At least 1 millisecond.
 	 * @param max Longest pause between polls. At most 1 minute.
 	 */
 	record PollInterval(@DefaultValue("50ms") Duration min, @DefaultValue("500ms") Duration max) {

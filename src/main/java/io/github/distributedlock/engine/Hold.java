@@ -122,11 +122,8 @@ final class Hold implements Ownership.Possession {
 	private volatile boolean expireOnClose;
 
 	/**
-	 * {@code true} once a handle was closed that was not undone: then code may have run
-	 * under the hold. Changed only under this hold's monitor.
+	 * {@code true} once listeners were told of the hold, and so hear of its end.
 	 */
-	private volatile boolean used;
-
 	private volatile boolean announced;
 
 	/**
@@ -141,8 +138,6 @@ final class Hold implements Ownership.Possession {
 		this.since = ownership.time().nanoTime();
 		this.sinceWall = ownership.time().wallNanos();
 		this.exclusive = options.isShared() ? 0 : 1;
-		this.minHold = options.minHold();
-		this.expireOnClose = options.request().releaseOn() == ReleaseOn.EXPIRY;
 	}
 
 	String key() {
@@ -234,9 +229,6 @@ final class Hold implements Ownership.Possession {
 	 * released now; 0 to free the key, as after a hold that nobody has used.
 	 */
 	long parkTime() {
-		if (!this.used) {
-			return 0;
-		}
 		long minimum = this.minHold - nanosHeld();
 		long expiry = this.expireOnClose ? this.ownership.leftOnServer() : 0;
 		return Math.max(0, Math.max(minimum, expiry));
@@ -292,7 +284,6 @@ final class Hold implements Ownership.Possession {
 	 * @return whether the handle was the last one
 	 */
 	synchronized boolean exit(HoldOptions asked, long opened) {
-		this.used = true;
 		if (asked.minHold() > 0) {
 			this.minHold = Math.max(this.minHold, opened - this.since + asked.minHold());
 		}

@@ -72,8 +72,9 @@ final class KeyAcquisition implements Acquisition {
 	private static final long LONGEST_RECALL = TimeUnit.MILLISECONDS.toNanos(100);
 
 	/**
-	 * The number of owners from which the next request takes the key back, if the store
-	 * answers nothing meanwhile: an outage may last. The sweeper cleans up after all.
+	 * The most owners without an answer that the next request names, so that commands
+	 * stay short in a long outage. The sweeper forgets each of these owners, named or
+	 * not.
 	 */
 	private static final int MOST_UNWANTED = 100;
 

@@ -45,11 +45,13 @@ import org.jspecify.annotations.Nullable;
  * nothing that the store must be told.
  * <p>
  * An owner to which the store has granted the key, or may yet grant the key, is the owner
- * of the current request, or is held, or is unwanted. So the next request or withdrawal
- * names that owner. An owner that is held is never unwanted, since a command that names
- * an unwanted owner takes the key from that owner. Only the thread of a request decides
- * whether the request accepts a grant or gives up. A wake-up is kept for the current
- * request until the request consumes the wake-up, or a withdrawal passes the wake-up on.
+ * of the current request, or is held, or is unwanted, so that the next request or
+ * withdrawal names that owner; or is left to the sweeper, as are the owners beyond 100
+ * whose last command was not answered. An owner that is held is never unwanted, since a
+ * command that names an unwanted owner takes the key from that owner. Only the thread of
+ * a request decides whether the request accepts a grant or gives up. A wake-up is kept
+ * for the current request until the request consumes the wake-up, or a withdrawal passes
+ * the wake-up on.
  * <p>
  * A key is left to a request before the request gets its nudge. That key is borrowed only
  * while vacant, and not any more once the request has come for it. A key that stays here

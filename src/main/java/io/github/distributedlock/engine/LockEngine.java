@@ -425,11 +425,12 @@ public final class LockEngine implements DistributedLock, LockAdmin, AutoCloseab
 
 		/**
 		 * Sets the polling interval that is used while release notifications are
-		 * unavailable: 50 to 500 milliseconds by default. The pauses double from
-		 * {@code min} to {@code max}, with jitter, and are short again after a
-		 * notification. If the store says how many waiters come first, as databases do,
-		 * the pauses begin with a millisecond instead, and grow by a quarter. One thread
-		 * of a JVM polls for each key.
+		 * unavailable: 50 to 500 milliseconds by default. The pauses grow from
+		 * {@code min} to {@code max}, each as long as the wait so far, with jitter, and
+		 * are short again after a notification. If the store says how many waiters come
+		 * first, as databases do, the pauses of the next one begin with a millisecond
+		 * instead, each a quarter of the wait so far. One thread of a JVM polls for each
+		 * key.
 		 * @param min the shortest pause if the store does not say how many waiters come
 		 * first, from 1 millisecond
 		 * @param max the longest pause, to 1 minute

@@ -23,13 +23,14 @@ import org.jspecify.annotations.Nullable;
  * While notifications do not arrive, the pauses grow with the time for which nothing has
  * changed, up to the longest interval: the longer a lock has been held, the longer it may
  * still be held. If the store says how many waiters come first, a pause is a quarter of
- * the time for which the request has had its place, for the request itself and for each
- * waiter before it. So a waiter that was the next one all the time of a hold notices the
- * release after a quarter of the hold, at most, and n waiters together ask hardly more
- * often than the first few of them. Otherwise nobody knows who is next, and a pause is as
- * long as the request has waited already. If the store keeps a place, the request polls
- * in time for a reservation. Each pause is drawn at random, so that JVMs that began to
- * wait together do not poll together.
+ * the time for which the request has had its place, times one more than the number of
+ * these waiters. So a waiter that was the next one all the time of a hold notices the
+ * release after a quarter of the hold, at most. Until the pauses reach the longest
+ * interval, n waiters together ask hardly more often than the first few of them.
+ * Otherwise nobody knows who is next, and a pause is as long as the request has waited
+ * already. If the store keeps a place, the request polls in time for a reservation. Each
+ * pause is drawn at random, so that JVMs that began to wait together do not poll
+ * together.
  * <p>
  * The store reports the lease of a held lock again and again. If that lease is shorter
  * than the pause between two polls, the reported end passes although the lease is
@@ -113,7 +114,7 @@ final class Polls {
 	 * Creates the polls of one claim.
 	 * @param claim the claim that waits. A fair claim has a place in the store that is
 	 * lost without a poll for too long, so a fair claim asks as often whether
-	 * notifications arrive or not
+	 * notifications arrive or not, unless the store keeps the place without notifications
 	 * @param granted whether the claim accepts a grant, if the store grants
 	 */
 	Polls(Settings settings, Claim claim, boolean granted, EngineTime time) {
@@ -167,14 +168,15 @@ final class Polls {
 		boolean keepsPlace = backend.keepsPlacesOf(this.claim.instance());
 		if (this.settings.listening.hears() || (this.claim.fair() && !keepsPlace)) {
 			long heard = random(backend.grantsTo(this.claim.instance()) ? this.inTimeIfGranted : this.inTime);
+			// The pauses begin anew after this one if notifications stop.
 			this.since = this.time.nanoTime() + heard;
 			return heard;
 		}
 		long max = this.settings.max.toNanos();
-		long same = this.time.nanoTime() - this.since;
+		long unchanged = this.time.nanoTime() - this.since;
 		Integer ahead = this.ahead;
-		long pause = (keepsPlace && ahead != null) ? (ahead + 1) * Math.max(LEAST, same / 4)
-				: Math.max(this.settings.min.toNanos(), same);
+		long pause = (keepsPlace && ahead != null) ? (ahead + 1) * Math.max(LEAST, unchanged / 4)
+				: Math.max(this.settings.min.toNanos(), unchanged);
 		return random(Math.min(pause, keepsPlace ? Math.min(max, this.inTime) : max));
 	}
 

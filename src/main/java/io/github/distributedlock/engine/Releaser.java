@@ -398,11 +398,12 @@ final class Releaser {
 			if (ownership.isLeftToRunOut()) {
 				return false;
 			}
-			// A clock that was set forward ends a lease here that lasts in the store.
 			if (hold.isLost() && !ForcedReleases.isGone(ownership.lossReason())) {
 				Releaser.this.leases.sweeper().release(ownership, hold.parkTime());
 			}
-			Releaser.this.leases.ended(ownership, true);
+			if (ownership.isUnsettled()) {
+				Releaser.this.leases.cleanUp(ownership);
+			}
 			return true;
 		}
 

@@ -71,11 +71,15 @@ final class Sweeper {
 	 * 0
 	 */
 	void release(Ownership ownership, long parkTime) {
+		long left = ownership.leftOnServer();
+		if (left <= 0) {
+			return; // The store has freed the key by itself.
+		}
 		String key = ownership.key();
 		String owner = ownership.owner();
 		long parkEnd = this.time.nanoTime() + parkTime;
 		Task task = new Task(key, owner, (now) -> release(this.store, key, owner, parkEnd - now), 0);
-		task.end = this.time.nanoTime() + ownership.leftOnServer();
+		task.end = this.time.nanoTime() + left;
 		add(task);
 	}
 

@@ -50,7 +50,7 @@ class ClaimsTests {
 					jdbc.md | not polled for 2 s is left out | backend/jdbc/Rows | SILENCE = Duration.ofSeconds(2)
 					waiting.md | at most 10,000 keys | LockRequest | MOST_KEYS = 10_000
 					waiting.md | The first pause is some 50 ms | engine/LockEngine | shortestPoll = Duration.ofMillis(50)
-					waiting.md | pauses for a quarter of the time | engine/Polls | same / 4
+					waiting.md | pauses for a quarter of the time | engine/Polls | unchanged / 4
 					waiting.md | from 1 ms up to 500 ms | engine/Polls | LEAST = TimeUnit.MILLISECONDS.toNanos(1)
 					waiting.md | with jitter, up to 500 ms | engine/LockEngine | longestPoll = Duration.ofMillis(500)
 					loss.md | by 1 % of the lease | engine/Lease | Math.max(LEAST_MARGIN, this.nanos / 100)

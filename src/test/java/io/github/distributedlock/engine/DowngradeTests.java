@@ -169,6 +169,18 @@ class DowngradeTests extends EngineFixture {
 		assertThat(this.backend.steps()).containsExactly("acquire k", "expire k");
 	}
 
+	/** The reader asked for the minimum time, and for a lock that others may share. */
+	@Test
+	void minHoldTimeOfTheReaderKeepsOnlyWritersOut() {
+		LockHandle writer = this.engine.acquire("k");
+		LockHandle reader = this.engine.acquire(shared("k").minHoldTime(Duration.ofSeconds(3)));
+		writer.close();
+		this.third.acquire(shared("k")).close();
+		reader.close();
+		assertThat(this.third.tryAcquire("k")).isEmpty();
+		this.third.acquire(shared("k")).close();
+	}
+
 	@Test
 	void interruptWaits() {
 		LockHandle writer = this.engine.acquire("k");

@@ -8,12 +8,15 @@ import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.stream.IntStream;
 
 import io.github.distributedlock.LockHandle;
+import io.github.distributedlock.LockRequest;
 import io.github.distributedlock.backend.Claim;
 import io.github.distributedlock.backend.Waiter;
 import org.assertj.core.api.ThrowingConsumer;
 import org.awaitility.Awaitility;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
@@ -63,9 +66,10 @@ class PollingTests extends EngineFixture {
 		assertThat(pauses()).hasSizeBetween(9, 10).allSatisfy(between(480, this.store.reservation().toMillis()));
 	}
 
-	@Test
-	void nextWaiterPollsAfterAQuarterOfTheTimeForWhichItIsNext() {
-		waitsInOrder(Duration.ofSeconds(1), Duration.ofSeconds(1));
+	@ParameterizedTest
+	@ValueSource(booleans = { false, true })
+	void nextWaiterPollsAfterAQuarterOfTheTimeForWhichItIsNext(boolean fair) {
+		waitsInOrder(waiting("k", LONG).fair(fair), Duration.ofSeconds(1), Duration.ofSeconds(1));
 		notePolls();
 		this.time.advance(Duration.ofMillis(400));
 		List<Duration> pauses = pauses();
@@ -183,10 +187,14 @@ class PollingTests extends EngineFixture {
 	 * One of our requests waits in a store that keeps places and notifies nobody.
 	 */
 	private void waitsInOrder(Duration min, Duration max) {
+		waitsInOrder(waiting("k", LONG), min, max);
+	}
+
+	private void waitsInOrder(LockRequest request, Duration min, Duration max) {
 		this.backend.deaf(false);
 		this.backend.silent();
 		LockEngine engine = build(LockEngine.builder(this.backend).pollInterval(min, max));
-		inThread(() -> engine.acquire(waiting("k", LONG)));
+		inThread(() -> engine.acquire(request));
 		untilWaiting(1);
 	}
 

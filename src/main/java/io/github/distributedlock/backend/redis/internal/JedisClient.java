@@ -236,7 +236,7 @@ final class JedisClient implements SignalConnector {
 			}
 		}
 
-		// Jedis reopens a connection that was closed before the subscription began.
+		// The answer may have been read before the connection was closed.
 		@Override
 		public void onSubscribe(byte[] channel, int count) {
 			if (this.closed.get()) {
