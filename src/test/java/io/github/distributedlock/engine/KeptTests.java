@@ -976,7 +976,8 @@ class KeptTests extends EngineFixture {
 		this.engine.acquire(request).close();
 		assertThat(events(LockEvent.Lost.class)).isEmpty();
 		assertThat(this.engine.snapshot().losses()).isEmpty();
-		assertThat(output).doesNotContain("WARN");
+		// Threads of an earlier test may still write about its locks.
+		assertThat(output).doesNotContain("of " + owner.substring(0, owner.lastIndexOf(':')));
 	}
 
 	static Stream<UnaryOperator<LockBackend>> storesThatDoNotRecall() {
