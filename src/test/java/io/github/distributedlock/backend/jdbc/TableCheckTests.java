@@ -91,6 +91,8 @@ class TableCheckTests {
 			Gate gate = new Gate(pool);
 			try (JdbcLockBackend store = new JdbcLockBackend(gate, Patient.SETTINGS)) {
 				List<FutureTask<AcquireResult>> requests = firstLocks(store);
+				// The thread that asks for a connection may begin later.
+				await().until(() -> gate.asked.get() > 0);
 				assertThat(gate.asked).hasValue(1);
 				gate.open.countDown();
 				assertThat(requests).allSatisfy((request) -> assertThat(request).succeedsWithin(Patience.PATIENCE)
