@@ -93,7 +93,7 @@ class LockEngineTests {
 	}
 
 	@Test
-	void engineThatIsIdleHasNoThreadsAndABusyOneHasFew() {
+	void engineThatIsIdleHasNoThreadsAndABusyOneHasFew(CapturedOutput output) {
 		Awaitility.await("the threads of other tests have ended").until(() -> lockThreads() == 0);
 		WallClock clock = new WallClock();
 		try (LockEngine engine = clock.build(LockEngine.builder(new InMemoryLockBackend()))) {
@@ -105,6 +105,8 @@ class LockEngineTests {
 			clock.advance(LEASE);
 			Awaitility.await().until(() -> handles.stream().noneMatch(LockHandle::isHeld));
 			assertThat(lockThreads()).isBetween(1L, 8L);
+			Awaitility.await("no line of the log comes into a later test")
+				.until(() -> output.getOut().split("was lost after", -1).length > 1000);
 		}
 		Awaitility.await().until(() -> lockThreads() == 0);
 	}
