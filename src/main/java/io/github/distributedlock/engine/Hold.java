@@ -191,6 +191,14 @@ final class Hold implements Ownership.Possession {
 		return this.ownership.isLostBy(this);
 	}
 
+	/**
+	 * Returns whether the key is lost, and may be ours in the store yet: a clock that was
+	 * set forward, for instance, ends the lease here alone.
+	 */
+	boolean isLostHereOnly() {
+		return isLost() && !ForcedReleases.isGone(this.ownership.lossReason());
+	}
+
 	Lease lease() {
 		return this.ownership.lease();
 	}

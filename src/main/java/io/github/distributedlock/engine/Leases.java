@@ -112,8 +112,18 @@ final class Leases {
 	 * @param released whether the store has answered the release of the ownership
 	 */
 	void ended(Ownership ownership, boolean released) {
-		if (!released) {
-			this.sweeper.release(ownership, 0);
+		ended(ownership, !released, 0);
+	}
+
+	/**
+	 * Repeats what the store may not have heard of an ownership that has ended.
+	 * @param remains whether the store may still have the ownership
+	 * @param parkTime for how much longer a key that remains is to block others, in
+	 * nanoseconds, or 0
+	 */
+	void ended(Ownership ownership, boolean remains, long parkTime) {
+		if (remains) {
+			this.sweeper.release(ownership, parkTime);
 		}
 		if (ownership.isUnsettled()) {
 			cleanUp(ownership);

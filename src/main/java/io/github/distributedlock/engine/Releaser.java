@@ -394,17 +394,12 @@ final class Releaser {
 		}
 
 		private boolean cleanUp(Hold hold) {
-			Ownership ownership = hold.ownership();
-			if (ownership.isLeftToRunOut()) {
-				return false;
+			boolean ends = !hold.ownership().isLeftToRunOut();
+			if (ends) {
+				boolean remains = hold.isLostHereOnly();
+				Releaser.this.leases.ended(hold.ownership(), remains, remains ? hold.parkTime() : 0);
 			}
-			if (hold.isLost() && !ForcedReleases.isGone(ownership.lossReason())) {
-				Releaser.this.leases.sweeper().release(ownership, hold.parkTime());
-			}
-			if (ownership.isUnsettled()) {
-				Releaser.this.leases.cleanUp(ownership);
-			}
-			return true;
+			return ends;
 		}
 
 		private boolean report(Hold hold, @Nullable Boolean owned) {

@@ -236,7 +236,7 @@ final class RequestAcquisition implements Acquisition, Hold.Attached {
 	private void undo(List<Hold> holds) {
 		for (Hold hold : holds) {
 			hold.detach(this);
-			if (isOwn(hold) && hold.isLost() && !ForcedReleases.isGone(hold.ownership().lossReason())) {
+			if (isOwn(hold) && hold.isLostHereOnly()) {
 				this.engine.leases().cleanUp(hold.ownership());
 			}
 		}
