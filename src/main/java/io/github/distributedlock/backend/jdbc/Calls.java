@@ -10,8 +10,9 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionException;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.ExecutionException;
+import java.util.concurrent.Executor;
+import java.util.concurrent.LinkedBlockingQueue;
 import java.util.concurrent.ScheduledThreadPoolExecutor;
-import java.util.concurrent.Semaphore;
 import java.util.concurrent.SynchronousQueue;
 import java.util.concurrent.ThreadPoolExecutor;
 import java.util.concurrent.TimeUnit;
@@ -55,9 +56,14 @@ final class Calls implements AutoCloseable {
 			new SynchronousQueue<>(), DaemonThreads.named("distributed-lock-call"));
 
 	private final ScheduledThreadPoolExecutor clock = new ScheduledThreadPoolExecutor(1,
-			DaemonThreads.named("distributed-lock-cancel"));
+			DaemonThreads.named("distributed-lock-clock"));
 
-	private final Semaphore cancelling = new Semaphore(1);
+	/**
+	 * Cancels statements one after the other, since most drivers open a further session
+	 * for a cancellation. A cancellation may open a connection, and may hang, too.
+	 */
+	private final ThreadPoolExecutor cancellations = new ThreadPoolExecutor(0, 1, 60, TimeUnit.SECONDS,
+			new LinkedBlockingQueue<>(), DaemonThreads.named("distributed-lock-cancel"));
 
 	/**
 	 * The number of calls that go on though their callers have given them up.
@@ -184,8 +190,12 @@ final class Calls implements AutoCloseable {
 	 * Starts a task that nobody waits for.
 	 */
 	void start(Runnable task) {
+		start(task, this.workers);
+	}
+
+	private static void start(Runnable task, Executor threads) {
 		try {
-			this.workers.execute(task);
+			threads.execute(task);
 		}
 		catch (RuntimeException | OutOfMemoryError ex) {
 			logger.debug("There is no thread for a call of the driver", ex);
@@ -234,6 +244,7 @@ final class Calls implements AutoCloseable {
 	@Override
 	public void close() {
 		this.clock.shutdownNow();
+		this.cancellations.shutdown();
 		this.workers.shutdown();
 	}
 
@@ -276,26 +287,19 @@ final class Calls implements AutoCloseable {
 
 		private void grow() {
 			if (this.age.incrementAndGet() == TICKS_TO_CANCEL) {
-				start(this::cancel); // A cancellation may open a connection, and may
-										// hang, too.
+				start(this::cancel, Calls.this.cancellations);
 			}
 		}
 
-		// Statements are cancelled one after the other, since most drivers open a further
-		// session for a cancellation.
 		private void cancel() {
-			boolean alone = false;
+			if (!Calls.this.executions.contains(this)) {
+				return; // Ended while another statement was being cancelled.
+			}
 			try {
-				alone = Calls.this.cancelling.tryAcquire(Calls.this.timeoutNanos / 4, TimeUnit.NANOSECONDS);
 				this.cancellation.cancel();
 			}
-			catch (SQLException | InterruptedException | RuntimeException | LinkageError ex) {
+			catch (SQLException | RuntimeException | LinkageError ex) {
 				logger.debug("A statement that hangs was not cancelled", ex);
-			}
-			finally {
-				if (alone) {
-					Calls.this.cancelling.release();
-				}
 			}
 		}
 

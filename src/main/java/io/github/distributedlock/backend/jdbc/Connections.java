@@ -350,7 +350,7 @@ final class Connections implements AutoCloseable {
 		private volatile boolean abandoned;
 
 		/**
-		 * {@code true} if the server was asked in vain to cancel that statement.
+		 * {@code true} if the server probably has that statement still.
 		 */
 		private volatile boolean hangs;
 
@@ -476,7 +476,7 @@ final class Connections implements AutoCloseable {
 			}
 			catch (NoAnswerException ex) {
 				this.stuck = true;
-				abandoned(false);
+				abandoned(true);
 				throw ex;
 			}
 		}

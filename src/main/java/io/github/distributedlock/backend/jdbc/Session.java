@@ -69,7 +69,8 @@ record Session(Connection connection, Statements sql, Supervisor supervisor, Rec
 		/**
 		 * Records that the last statement may still be carried out, though the statement
 		 * has failed here.
-		 * @param hangs whether the server was asked in vain to cancel the statement
+		 * @param hangs whether the server probably has the statement still: the server was
+		 * asked in vain to cancel the statement, or has not answered in time
 		 */
 		void abandoned(boolean hangs);
 
@@ -386,11 +387,13 @@ record Session(Connection connection, Statements sql, Supervisor supervisor, Rec
 			}
 			catch (SQLException ex) {
 				// The cancellation may still meet the next statement of this connection.
-				boolean hangs = execution.end() && !SqlFailures.isCancelled(ex);
+				boolean cancelled = execution.end() && !SqlFailures.isCancelled(ex);
+				// The time of the driver may be over before the cancellation.
+				boolean hangs = cancelled || SqlFailures.isOutOfTime(ex);
 				if (hangs || SqlFailures.isUnanswered(ex)) {
 					this.supervisor.abandoned(hangs);
 				}
-				throw hangs ? new SQLException(CANCELLED, "40003", ex) : ex;
+				throw cancelled ? new SQLException(CANCELLED, "40003", ex) : ex;
 			}
 			catch (RuntimeException | Error ex) {
 				execution.end();

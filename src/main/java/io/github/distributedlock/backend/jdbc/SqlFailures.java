@@ -1,5 +1,6 @@
 package io.github.distributedlock.backend.jdbc;
 
+import java.net.SocketTimeoutException;
 import java.sql.SQLException;
 import java.util.Locale;
 import java.util.Set;
@@ -96,6 +97,13 @@ final class SqlFailures {
 	 */
 	static boolean isCancelled(SQLException failure) {
 		return CANCELLED.contains(state(failure));
+	}
+
+	/**
+	 * Returns whether the driver has waited for the server in vain.
+	 */
+	static boolean isOutOfTime(SQLException failure) {
+		return LockException.causes(failure).stream().anyMatch(SocketTimeoutException.class::isInstance);
 	}
 
 	/**

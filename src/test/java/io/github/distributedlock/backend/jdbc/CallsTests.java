@@ -4,8 +4,11 @@ import java.net.URL;
 import java.net.URLClassLoader;
 import java.sql.SQLException;
 import java.time.Duration;
+import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.atomic.AtomicInteger;
+import java.util.stream.Stream;
 
 import io.github.distributedlock.backend.jdbc.Calls.NoAnswerException;
 import io.github.distributedlock.fixtures.BlockedDelays;
@@ -55,6 +58,37 @@ class CallsTests {
 		finally {
 			Thread.currentThread().setContextClassLoader(before);
 			tenant.remove();
+		}
+	}
+
+	@Test
+	void statementIsNotCancelledWhileAnotherCancellationIsUnderWay() {
+		CountDownLatch end = new CountDownLatch(1);
+		CountDownLatch first = new CountDownLatch(1);
+		CountDownLatch last = new CountDownLatch(1);
+		AtomicInteger others = new AtomicInteger();
+		try (Calls calls = new Calls(Duration.ofMillis(100)); Calls clock = new Calls(Duration.ofMillis(100))) {
+			calls.begin(() -> {
+				first.countDown();
+				Patience.await(end, "the end of the other statements");
+			});
+			Patience.await(first, "the first cancellation");
+			List<Calls.Execution> executions = Stream.generate(() -> calls.begin(others::incrementAndGet))
+				.limit(3)
+				.toList();
+			for (int i = 0; i < 4; i++) { // The other statements are overdue then.
+				CountDownLatch tick = new CountDownLatch(1);
+				clock.begin(tick::countDown);
+				Patience.await(tick, "the time of a statement");
+			}
+			executions.forEach(Calls.Execution::end);
+			end.countDown();
+			calls.begin(last::countDown);
+			Patience.await(last, "the last cancellation");
+			assertThat(others).hasValue(0);
+		}
+		finally {
+			end.countDown();
 		}
 	}
 

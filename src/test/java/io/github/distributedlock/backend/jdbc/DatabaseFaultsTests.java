@@ -28,8 +28,11 @@ import org.awaitility.Awaitility;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Tag;
+import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.RegisterExtension;
 import org.springframework.jdbc.core.JdbcTemplate;
+import org.springframework.jdbc.datasource.DelegatingDataSource;
+import org.springframework.jdbc.datasource.DriverManagerDataSource;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
@@ -262,10 +265,23 @@ class DatabaseFaultsTests {
 	@FaultTest(value = "table locked by an operator, sessions that wait for it frozen", with = "PostgreSQL",
 			promise = "sessions are at most those of the pool and four; the lock is kept")
 	void sessionsThatAreFrozenTakeNoFurtherOnes() throws SQLException {
+		freezeSessions(Server.POSTGRESQL.pool(Server.POSTGRESQL.port()));
+	}
+
+	/**
+	 * On a busy machine, the time of the driver may be over before the store has
+	 * cancelled the statement.
+	 */
+	@Test
+	void frozenSessionsThatTheDriverGivesUpFirstTakeNoFurtherOnes() throws SQLException {
+		freezeSessions(impatient(Server.POSTGRESQL));
+	}
+
+	private void freezeSessions(HikariConfig config) throws SQLException {
 		JdbcTemplate admin = Server.POSTGRESQL.admin();
 		try (HikariDataSource own = (HikariDataSource) admin.getDataSource();
 				HikariDataSource operators = Server.POSTGRESQL.patient();
-				HikariDataSource pool = new HikariDataSource(Server.POSTGRESQL.pool(Server.POSTGRESQL.port()));
+				HikariDataSource pool = new HikariDataSource(config);
 				JdbcLockBackend store = backend(pool)) {
 			createTable(admin, Server.POSTGRESQL);
 			check(store);
@@ -300,6 +316,40 @@ class DatabaseFaultsTests {
 			assertThat(most).isLessThanOrEqualTo(POOL + BESIDES);
 			Awaitility.await().ignoreExceptions().until(() -> store.release("k", "a:1"));
 		}
+	}
+
+	/**
+	 * A pool whose driver waits half as long for the server as it says.
+	 */
+	private static HikariConfig impatient(Server server) {
+		HikariConfig config = server.pool(server.port());
+		DataSource driver = new DriverManagerDataSource(config.getJdbcUrl(), config.getUsername(), null);
+		config.setJdbcUrl(null);
+		config.setDataSource(new DelegatingDataSource(driver) {
+
+			@Override
+			public Connection getConnection() throws SQLException {
+				Connection connection = super.getConnection();
+				AtomicInteger timeout = new AtomicInteger();
+				return Watched.object(Connection.class, connection, (method, arguments) -> {
+					switch (method) {
+						case "setNetworkTimeout" -> {
+							timeout.set((int) arguments[1]);
+							arguments[1] = timeout.get() / 2;
+							return null;
+						}
+						case "getNetworkTimeout" -> {
+							return timeout.get();
+						}
+						default -> {
+							return null;
+						}
+					}
+				});
+			}
+
+		});
+		return config;
 	}
 
 	@FaultTest(value = "all connections to the database swallowed by the network",
