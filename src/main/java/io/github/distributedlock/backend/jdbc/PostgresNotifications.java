@@ -272,10 +272,7 @@ final class PostgresNotifications implements AutoCloseable {
 		PGConnection postgres = session.connection().unwrap(PGConnection.class);
 		this.listening = true;
 		RuntimeException refusal = wake();
-		// A pooler's session may bring notifications of channels that others have
-		// listened to.
-		boolean comeThrough = refusal == null && Stream.of(postgres.getNotifications(this.timeout))
-			.anyMatch((notification) -> notification.getName().equals(this.wakeUp));
+		boolean comeThrough = refusal == null && hearsItself(postgres);
 		if (comeThrough) {
 			receive(session, postgres, this.deaf);
 		}
@@ -285,6 +282,22 @@ final class PostgresNotifications implements AutoCloseable {
 		}
 		session.execute("unlisten *");
 		return comeThrough;
+	}
+
+	/**
+	 * Waits for the own notification. Before this notification, others may arrive: those
+	 * for which the same connection was used earlier, or which a pooler's session brings.
+	 */
+	private boolean hearsItself(PGConnection postgres) throws SQLException {
+		long end = System.nanoTime() + TimeUnit.MILLISECONDS.toNanos(this.timeout);
+		boolean heard = false;
+		long left = this.timeout;
+		while (!heard && left > 0) {
+			heard = Stream.of(postgres.getNotifications((int) left))
+				.anyMatch((notification) -> notification.getName().equals(this.wakeUp));
+			left = TimeUnit.NANOSECONDS.toMillis(end - System.nanoTime());
+		}
+		return heard;
 	}
 
 	private void receive(Session session, PGConnection postgres, boolean again) throws SQLException {

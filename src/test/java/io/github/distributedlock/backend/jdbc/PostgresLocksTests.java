@@ -48,6 +48,9 @@ import org.junit.jupiter.api.extension.RegisterExtension;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.ValueSource;
+import org.postgresql.PGConnection;
+import org.postgresql.PGNotification;
+import org.postgresql.core.Notification;
 import org.slf4j.LoggerFactory;
 
 import org.springframework.jdbc.core.JdbcTemplate;
@@ -474,6 +477,29 @@ class PostgresLocksTests {
 			assertThat(listening.isKnown()).isTrue();
 			assertThat(listening.hears()).isFalse();
 			assertThat(ended).hasValue(0);
+		}
+	}
+
+	/**
+	 * The connection comes from a pool, where somebody else has listened with the same
+	 * connection before.
+	 */
+	@Test
+	void notificationsOfAnEarlierListenerAreNotTakenForSilence() {
+		PGNotification[] earlier = { new Notification("earlier", 1) };
+		DataSource used = Watched.connections(pool, (connection, method, arguments) -> {
+			if (!method.equals("unwrap") || arguments[0] != PGConnection.class) {
+				return null;
+			}
+			AtomicBoolean read = new AtomicBoolean();
+			return Watched.object(PGConnection.class, connection.unwrap(PGConnection.class),
+					(call, values) -> (call.equals("getNotifications") && !read.getAndSet(true)) ? earlier : null);
+		});
+		try (JdbcLockBackend store = backend(used)) {
+			hold(store, "k", "a");
+			Listening listening = store.listen("b", new Ear());
+			store.acquireOrRegister(claim("k", "b"));
+			assertThat(listening.hears()).isTrue();
 		}
 	}
 
