@@ -69,8 +69,8 @@ record Session(Connection connection, Statements sql, Supervisor supervisor, Rec
 		/**
 		 * Records that the last statement may still be carried out, though the statement
 		 * has failed here.
-		 * @param hangs whether the server probably has the statement still: the server was
-		 * asked in vain to cancel the statement, or has not answered in time
+		 * @param hangs whether the server probably has the statement still: the server
+		 * was asked in vain to cancel the statement, or has not answered in time
 		 */
 		void abandoned(boolean hangs);
 

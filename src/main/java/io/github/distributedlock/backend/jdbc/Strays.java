@@ -72,7 +72,7 @@ final class Strays {
 	}
 
 	/**
-	 * Asks the server now and then to end the sessions.
+	 * Asks the server to end the sessions, rarely while the server does not answer.
 	 * @throws LockBackendException if too many sessions hang
 	 */
 	void end() {
@@ -83,6 +83,9 @@ final class Strays {
 				answered = true;
 			}
 			catch (LockBackendException ex) {
+				// A question that got no connection has left no session behind, so the
+				// next question may come at once: the server may be back.
+				answered = ex.isWithoutEffect();
 				logger.debug("The server does not tell which sessions hang", ex);
 			}
 			finally {
