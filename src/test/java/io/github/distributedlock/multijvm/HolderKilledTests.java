@@ -50,27 +50,43 @@ class HolderKilledTests {
 
 	@ParameterizedTest
 	@EnumSource
-	void theNextHolderComesWhenTheLeaseHasRunOut(Client client) throws Exception {
+	void theNextHolderComesWhenTheLeaseHasRunOut(Client client) {
+		boolean held;
+		do {
+			held = killHolder(client);
+		}
+		while (!held);
+	}
+
+	/**
+	 * Kills a holder that others wait for.
+	 * @return {@code false} if the machine stood still for so long that the holder had
+	 * lost the lock before
+	 */
+	private boolean killHolder(Client client) {
 		Jedis admin = this.redis.admin();
 		LockEngine engine = this.redis.engine(client);
 		try (JvmProcess holder = JvmProcess.start(HolderJvm.class, client.name(), String.valueOf(this.redis.port()),
 				String.valueOf(LEASE.toMillis()), KEY)) {
 			String owner = holder.awaitLineAfter("owner ");
-			assertThat(admin.get(LOCK)).isEqualTo(owner);
 			CompletableFuture<Long> acquired = CompletableFuture.supplyAsync(() -> acquire(engine), this.threads);
-			await().until(() -> admin.zcard(WAITERS) == 1);
+			await().until(() -> admin.zcard(WAITERS) == 1 || !owner.equals(admin.get(LOCK)));
 			awaitRenewal(admin);
 
 			long asked = System.nanoTime();
 			long left = TimeUnit.MILLISECONDS.toNanos(admin.pttl(LOCK));
+			boolean held = owner.equals(admin.get(LOCK));
 			long killed = System.nanoTime();
 			holder.kill();
-			long taken = acquired.get(Patience.PATIENCE.toSeconds(), TimeUnit.SECONDS);
-
-			System.out.printf("Holder killed (%s): taken over %d ms after the kill, %d ms after the lease%n", client,
-					TimeUnit.NANOSECONDS.toMillis(taken - killed), TimeUnit.NANOSECONDS.toMillis(taken - asked - left));
-			// Lower bound: the lease was longer when its rest was asked for.
-			assertThat(taken - asked).isGreaterThan(left - CLOCK_ERROR.toNanos());
+			long taken = Patience.get(acquired, "the next holder");
+			if (held) {
+				System.out.printf("Holder killed (%s): taken over %d ms after the kill, %d ms after the lease%n",
+						client, TimeUnit.NANOSECONDS.toMillis(taken - killed),
+						TimeUnit.NANOSECONDS.toMillis(taken - asked - left));
+				// Lower bound: the lease was longer when its rest was asked for.
+				assertThat(taken - asked).isGreaterThan(left - CLOCK_ERROR.toNanos());
+			}
+			return held;
 		}
 	}
 
@@ -80,12 +96,12 @@ class HolderKilledTests {
 		}
 	}
 
-	// A lease with more left than before was renewed.
+	// A lease with more left than before was renewed, or somebody else has the key.
 	private static void awaitRenewal(Jedis admin) {
 		long[] before = { admin.pttl(LOCK) };
 		await().pollInterval(Duration.ofMillis(10)).until(() -> {
 			long now = admin.pttl(LOCK);
-			boolean renewed = now > before[0];
+			boolean renewed = now > before[0] || now < 0;
 			before[0] = now;
 			return renewed;
 		});
