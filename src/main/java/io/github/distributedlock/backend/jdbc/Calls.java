@@ -56,7 +56,7 @@ final class Calls implements AutoCloseable {
 			new SynchronousQueue<>(), DaemonThreads.named("distributed-lock-call"));
 
 	private final ScheduledThreadPoolExecutor clock = new ScheduledThreadPoolExecutor(1,
-			DaemonThreads.named("distributed-lock-clock"));
+			DaemonThreads.named("distributed-lock-cancel"));
 
 	/**
 	 * Cancels statements one after the other, since most drivers open a further session
