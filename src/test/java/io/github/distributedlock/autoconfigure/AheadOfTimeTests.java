@@ -113,7 +113,7 @@ class AheadOfTimeTests {
 	}
 
 	private static String inRedis() {
-		return AheadOfTime.class.getName() + " --spring.data.redis.port=" + redis.port();
+		return AheadOfTime.class.getName() + " --" + String.join(" --", Contexts.patient(redis.port()));
 	}
 
 	private static String switchedOff() {

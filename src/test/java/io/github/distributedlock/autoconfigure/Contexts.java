@@ -3,6 +3,7 @@ package io.github.distributedlock.autoconfigure;
 import java.util.stream.Stream;
 
 import io.github.distributedlock.LockException;
+import io.github.distributedlock.fixtures.Patience;
 
 import org.springframework.boot.autoconfigure.AutoConfigurations;
 import org.springframework.boot.autoconfigure.aop.AopAutoConfiguration;
@@ -31,6 +32,26 @@ public final class Contexts {
 	}
 
 	/**
+	 * The same on a Redis that answers.
+	 * @param port the port of Redis
+	 */
+	public static ApplicationContextRunner withRedis(int port) {
+		return withRedis().withPropertyValues(patient(port));
+	}
+
+	/**
+	 * The properties of an application whose commands and requests do not fail because
+	 * the machine stands still for seconds.
+	 * @param port the port of Redis
+	 */
+	public static String[] patient(int port) {
+		return new String[] { "spring.data.redis.port=" + port, "spring.data.redis.timeout=10s",
+				"distributed-lock.redis.command-timeout=10s",
+				// More than five command timeouts, without a warning.
+				"distributed-lock.watchdog-timeout=55s", "distributed-lock.wait-time=" + Patience.PATIENCE };
+	}
+
+	/**
 	 * Starts an application on Redis for all tests of a class. The class closes the
 	 * application.
 	 * @param port the port of Redis
@@ -38,7 +59,7 @@ public final class Contexts {
 	 */
 	public static ConfigurableApplicationContext started(int port, Class<?>... components) {
 		AnnotationConfigApplicationContext context = new AnnotationConfigApplicationContext();
-		TestPropertyValues.of("spring.data.redis.port=" + port).applyTo(context);
+		TestPropertyValues.of(patient(port)).applyTo(context);
 		context.register(components);
 		context.register(redisAutoConfiguration(), AopAutoConfiguration.class, DistributedLockAutoConfiguration.class);
 		context.refresh();

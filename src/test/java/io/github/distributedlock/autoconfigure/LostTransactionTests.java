@@ -44,11 +44,10 @@ class LostTransactionTests {
 
 	private final RedisServers.Server redis = RedisServers.shared(RedisServers.EMBEDDED);
 
-	private final ApplicationContextRunner boot = Contexts.withRedis()
+	private final ApplicationContextRunner boot = Contexts.withRedis(this.redis.port())
 		.withConfiguration(AutoConfigurations.of(Contexts.sqlAutoConfigurations()))
 		.withUserConfiguration(Application.class)
-		.withPropertyValues("spring.data.redis.port=" + this.redis.port(),
-				"spring.datasource.generate-unique-name=true");
+		.withPropertyValues("spring.datasource.generate-unique-name=true");
 
 	private final ApplicationContextRunner own = this.boot.withUserConfiguration(OwnManager.class);
 

@@ -17,14 +17,15 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 class RedisBackendFactoryTests {
 
-	private static final int PORT = RedisServers.shared(RedisServers.EMBEDDED).port();
+	private static final RedisServers.Server SERVER = RedisServers.shared(RedisServers.EMBEDDED);
+
+	private static final int PORT = SERVER.port();
 
 	@ParameterizedTest
 	@ValueSource(strings = { "jedis", "lettuce" })
 	void locksInTheApplicationsRedis(String client) {
-		Contexts.withRedis()
-			.withPropertyValues("spring.data.redis.port=" + PORT, "spring.data.redis.client-type=" + client,
-					"distributed-lock.redis.prefix=" + client)
+		Contexts.withRedis(PORT)
+			.withPropertyValues("spring.data.redis.client-type=" + client, "distributed-lock.redis.prefix=" + client)
 			.run((context) -> {
 				StringRedisTemplate redis = context.getBean(StringRedisTemplate.class);
 				try (LockHandle handle = context.getBean(DistributedLock.class).acquire("key")) {
@@ -41,11 +42,10 @@ class RedisBackendFactoryTests {
 	@CsvSource({ "jedis, 0", "lettuce, 1" })
 	void opensNoConnectionsInAdvanceBeyondTheNecessaryOnes(String client, int connections) {
 		try (RedisServers.Server server = RedisServers.start(RedisServers.EMBEDDED)) {
-			Contexts.withRedis()
-				.withPropertyValues("spring.data.redis.port=" + server.port(),
-						"spring.data.redis.client-type=" + client)
+			Contexts.withRedis(server.port())
+				.withPropertyValues("spring.data.redis.client-type=" + client)
 				.run((context) -> {
-					try (Jedis probe = new Jedis("localhost", server.port())) {
+					try (Jedis probe = server.admin()) {
 						assertThat(probe.clientList().lines()).hasSize(1 + connections);
 						context.getBean(DistributedLock.class).acquire("key").close();
 						assertThat(probe.clientList().lines()).hasSizeGreaterThan(1);
@@ -71,7 +71,7 @@ class RedisBackendFactoryTests {
 	}
 
 	private static boolean exists(int database, String key) {
-		try (Jedis jedis = new Jedis("localhost", PORT)) {
+		try (Jedis jedis = SERVER.admin()) {
 			jedis.select(database);
 			return jedis.exists(key);
 		}

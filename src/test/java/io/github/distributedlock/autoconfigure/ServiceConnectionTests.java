@@ -19,8 +19,8 @@ import static org.assertj.core.api.Assertions.assertThat;
 /**
  * Locks are kept in the container of a test that has a {@link ServiceConnection}.
  */
-@SpringBootTest(classes = NoDatabase.class, webEnvironment = WebEnvironment.NONE,
-		properties = "spring.data.redis.port=1")
+@SpringBootTest(classes = NoDatabase.class, webEnvironment = WebEnvironment.NONE, properties = {
+		"spring.data.redis.port=1", "distributed-lock.redis.command-timeout=10s", "distributed-lock.wait-time=5m" })
 class ServiceConnectionTests {
 
 	@RegisterExtension

@@ -49,8 +49,7 @@ class StoresTests {
 	@RegisterExtension
 	static final TestRedis redis = new TestRedis();
 
-	private final ApplicationContextRunner both = Contexts.withRedis()
-		.withPropertyValues("spring.data.redis.port=" + redis.port());
+	private final ApplicationContextRunner both = Contexts.withRedis(redis.port());
 
 	@Test
 	void anAnnotationLocksInTheStoreThatItNames() {

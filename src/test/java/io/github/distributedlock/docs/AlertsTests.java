@@ -81,7 +81,7 @@ class AlertsTests {
 		redis = RedisServers.start(RedisServers.EMBEDDED);
 		application = DocsApplication.start(redis);
 		work();
-		try (Jedis admin = new Jedis("localhost", redis.port())) {
+		try (Jedis admin = redis.admin()) {
 			admin.lpush("lock:{broken}", "no lock");
 		}
 		assertThatExceptionOfType(LockBackendException.class)

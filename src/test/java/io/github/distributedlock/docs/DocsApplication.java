@@ -1,5 +1,6 @@
 package io.github.distributedlock.docs;
 
+import io.github.distributedlock.autoconfigure.Contexts;
 import io.github.distributedlock.fixtures.NoDatabase;
 import io.github.distributedlock.fixtures.RedisServers.Server;
 
@@ -40,8 +41,9 @@ class DocsApplication {
 
 	static ConfigurableApplicationContext start(Server redis, String... properties) {
 		return new SpringApplicationBuilder(DocsApplication.class).web(WebApplicationType.NONE)
+			.properties(Contexts.patient(redis.port()))
+			.properties("spring.main.banner-mode=off")
 			.properties(properties)
-			.properties("spring.data.redis.port=" + redis.port(), "spring.main.banner-mode=off")
 			.run();
 	}
 

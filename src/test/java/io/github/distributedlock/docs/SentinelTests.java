@@ -53,7 +53,8 @@ class SentinelTests {
 			.web(WebApplicationType.NONE)
 			.properties(Documents.properties("sentinel:"))
 			.run("--spring.data.redis.sentinel.nodes=" + nodes, "--spring.data.redis.client-type=" + client,
-					"--REDIS_PASSWORD=s3cret", "--SENTINEL_PASSWORD=0ther", "--spring.main.banner-mode=off");
+					"--REDIS_PASSWORD=s3cret", "--SENTINEL_PASSWORD=0ther", "--spring.main.banner-mode=off",
+					"--distributed-lock.redis.command-timeout=" + Patience.COMMAND);
 				LockHandle handle = context.getBean(DistributedLock.class)
 					.acquire(LockRequest.of("k").waitTime(Patience.PATIENCE));
 				Jedis master = sentinels.master().admin()) {

@@ -43,6 +43,9 @@ class GrantsOnServerTests {
 
 	private static final LockRequest PATIENT = LockRequest.of("k").waitTime(Patience.PATIENCE);
 
+	/** A waiter that may be granted the lock polls no more often. */
+	private static final Duration POLL = Duration.ofMillis(576);
+
 	private static final Pattern SCRIPTS = Pattern.compile("cmdstat_eval(?:sha)?:calls=(\\d+)");
 
 	private static final Pattern CALLS = Pattern.compile("cmdstat_(?!info|config|command)[^:]+:calls=(\\d+)");
@@ -50,18 +53,20 @@ class GrantsOnServerTests {
 	@ParameterizedTest
 	@EnumSource
 	void aWaiterHasTheLockWithoutAskingAgain(Client client) {
-		LockEngine one = REDIS.engine(client);
-		LockEngine other = REDIS.engine(client);
-		LockHandle held = one.acquire("k");
-		Future<LockHandle> waiting = waits(other);
-		REDIS.admin().configResetStat();
-		held.close();
-		LockHandle granted = Patience.get(waiting, "the lock");
-		assertThat(scripts()).as("the release alone").isEqualTo(1);
-		assertThat(REDIS.admin().get("lock:{k}")).isEqualTo(granted.owner());
-		assertThat(granted.isHeld()).isTrue();
-		granted.close();
-		assertThat(REDIS.admin().keys("*")).isEmpty();
+		REDIS.inTime(() -> {
+			LockEngine one = REDIS.engine(client);
+			LockEngine other = REDIS.engine(client);
+			LockHandle held = one.acquire("k");
+			Future<LockHandle> waiting = waits(other);
+			REDIS.admin().configResetStat();
+			held.close();
+			try (LockHandle granted = Patience.get(waiting, "the lock")) {
+				assertThat(scripts()).as("the release alone").isEqualTo(1);
+				assertThat(REDIS.admin().get("lock:{k}")).isEqualTo(granted.owner());
+				assertThat(granted.isHeld()).isTrue();
+			}
+			assertThat(REDIS.admin().keys("*")).isEmpty();
+		});
 	}
 
 	@ParameterizedTest
@@ -86,20 +91,22 @@ class GrantsOnServerTests {
 	@ParameterizedTest
 	@EnumSource
 	void whoeverHadToWaitAsksForAPlaceAtOnceTheNextTime(Client client) {
-		LockEngine one = REDIS.engine(client);
-		LockEngine other = REDIS.engine(client);
-		LockHandle held = one.acquire("k");
-		Future<LockHandle> waiting = waits(other);
-		held.close();
-		held = Patience.get(waiting, "the lock");
-		waiting = waits(one);
-		held.close();
-		held = Patience.get(waiting, "the lock");
-		REDIS.admin().configResetStat();
-		waiting = waits(other);
-		held.close();
-		Patience.get(waiting, "the lock").close();
-		assertThat(scripts()).as("a place, and two releases").isEqualTo(3);
+		REDIS.inTime(() -> {
+			LockEngine one = REDIS.engine(client);
+			LockEngine other = REDIS.engine(client);
+			LockHandle held = one.acquire("k");
+			Future<LockHandle> waiting = waits(other);
+			held.close();
+			held = Patience.get(waiting, "the lock");
+			waiting = waits(one);
+			held.close();
+			held = Patience.get(waiting, "the lock");
+			REDIS.admin().configResetStat();
+			waiting = waits(other);
+			held.close();
+			Patience.get(waiting, "the lock").close();
+			assertThat(scripts()).as("a place, and two releases").isEqualTo(3);
+		});
 	}
 
 	/** The cost of four JVMs of a thread each for the server. */
@@ -113,9 +120,12 @@ class GrantsOnServerTests {
 		};
 		takeTurns(engines, 10, none);
 		REDIS.admin().configResetStat();
+		long begin = System.nanoTime();
 		takeTurns(engines, rounds, () -> counter[0]++);
+		long polls = (engines.size() - 1) * ((System.nanoTime() - begin) / POLL.toNanos());
 		assertThat(counter[0]).isEqualTo(4 * rounds);
-		int operations = 4 * rounds;
+		// A poll is no part of an operation, and there are many on a busy machine.
+		long operations = 4 * rounds + polls;
 		assertThat((double) scripts() / operations).as("scripts").isLessThan(2.2);
 		// One of them is the empty message that finds out whether a subscriber is here.
 		assertThat((double) calls() / operations).as("commands: " + REDIS.admin().info("commandstats"))

@@ -66,10 +66,9 @@ class NothingBlocksTests {
 
 		public static void main(String[] arguments) {
 			Queue<String> found = new ConcurrentLinkedQueue<>();
-			Contexts.withRedis()
+			Contexts.withRedis(Integer.parseInt(arguments[0]))
 				.withBean(Stock.class)
-				.withPropertyValues("spring.data.redis.port=" + arguments[0],
-						"spring.data.redis.client-type=" + arguments[1])
+				.withPropertyValues("spring.data.redis.client-type=" + arguments[1])
 				.run((context) -> {
 					Mono<Void> calls = Flux.fromArray(Way.values()).flatMap((way) -> calls(way.stock(context))).then();
 					DistributedLock lock = context.getBean(DistributedLock.class);

@@ -80,9 +80,8 @@ class RandomCancellationTests {
 	@ParameterizedTest
 	@ValueSource(booleans = { false, true })
 	void noLockIsLeftOver(boolean inCode) {
-		Contexts.withRedis()
+		Contexts.withRedis(redis.port())
 			.withBean(Stock.class, () -> new Stock(this.inside, this.violations))
-			.withPropertyValues("spring.data.redis.port=" + redis.port())
 			.run((context) -> {
 				Stock stock = inCode
 						? new StockInCode(context.getBean(ReactiveDistributedLock.class), this.inside, this.violations)

@@ -39,9 +39,7 @@ class ReactiveRedisTests {
 
 	private final Scheduler single = Schedulers.newSingle("one-thread");
 
-	private final ApplicationContextRunner application = Contexts.withRedis()
-		.withBean(Stock.class)
-		.withPropertyValues("spring.data.redis.port=" + redis.port());
+	private final ApplicationContextRunner application = Contexts.withRedis(redis.port()).withBean(Stock.class);
 
 	@AfterEach
 	void stop() {

@@ -4,6 +4,7 @@ import java.time.Duration;
 import java.util.List;
 
 import io.github.distributedlock.annotation.DistributedLock;
+import io.github.distributedlock.autoconfigure.Contexts;
 import io.github.distributedlock.fixtures.JvmProcess;
 import io.github.distributedlock.fixtures.NoDatabase;
 import io.github.distributedlock.fixtures.TestRedis;
@@ -66,7 +67,8 @@ public class WebFluxTests {
 
 	public static void serve(Class<?> shop, String port) {
 		System.out.println("port: " + new SpringApplicationBuilder(shop).web(WebApplicationType.REACTIVE)
-			.properties("server.port=0", "spring.data.redis.port=" + port, "spring.main.banner-mode=off")
+			.properties(Contexts.patient(Integer.parseInt(port)))
+			.properties("server.port=0", "spring.main.banner-mode=off")
 			.run()
 			.getEnvironment()
 			.getRequiredProperty("local.server.port"));

@@ -171,7 +171,7 @@ class SuspendTests : CoroutineLockTests(redis) {
 	 */
 	@Test
 	fun `scheduled function holds the lock`() {
-		Contexts.withRedis().withPropertyValues("spring.data.redis.port=${redis.port()}")
+		Contexts.withRedis(redis.port())
 			.withUserConfiguration(Schedule::class.java)
 			.run { context ->
 				val runs = context.getBean(Nightly::class.java).runs()
