@@ -227,32 +227,45 @@ class JdbcLockBackendTests {
 
 	@Test
 	void theDeadOfLongAgoReserveNothing() {
-		this.backend.acquire(claim("k", "a"));
-		this.backend.acquireOrRegister(claim("k", "dead"));
-		this.backend.acquireOrRegister(claim("k", "dead-too"));
+		JdbcLockBackend stopped = atOneMoment();
+		stopped.acquire(claim("k", "a"));
+		stopped.acquireOrRegister(claim("k", "dead"));
+		stopped.acquireOrRegister(claim("k", "dead-too"));
 		silence(Duration.ofSeconds(3));
-		this.backend.acquireOrRegister(claim("k", "b"));
-		this.backend.release("k", OWNER);
-		assertThat(this.backend.acquire(claim("k", "b")).acquired()).isTrue();
-		this.backend.release("k", "b:1");
-		assertThat(this.backend.acquire(claim("k", "c")).acquired()).isTrue();
+		stopped.acquireOrRegister(claim("k", "b"));
+		stopped.release("k", OWNER);
+		assertThat(stopped.acquire(claim("k", "b")).acquired()).isTrue();
+		stopped.release("k", "b:1");
+		assertThat(stopped.acquire(claim("k", "c")).acquired()).isTrue();
 	}
 
 	@Test
 	void aWaiterThatPollsKeepsItsPlaceAndSeldomWrites() {
-		this.backend.acquire(claim("k", "a"));
-		this.backend.acquireOrRegister(claim("k", "b"));
-		this.backend.acquireOrRegister(claim("k", "c"));
+		JdbcLockBackend stopped = atOneMoment();
+		stopped.acquire(claim("k", "a"));
+		stopped.acquireOrRegister(claim("k", "b"));
+		stopped.acquireOrRegister(claim("k", "c"));
 		for (int i = 0; i < 3; i++) {
 			silence(Duration.ofSeconds(1));
-			this.backend.acquireOrRegister(claim("k", "c"));
-			this.backend.acquireOrRegister(claim("k", "b"));
+			stopped.acquireOrRegister(claim("k", "c"));
+			stopped.acquireOrRegister(claim("k", "b"));
 		}
 		Long before = this.database.queryForObject("select version from distributed_lock", Long.class);
-		this.backend.acquireOrRegister(claim("k", "b"));
+		stopped.acquireOrRegister(claim("k", "b"));
 		assertThat(this.database.queryForObject("select version from distributed_lock", Long.class)).isEqualTo(before);
-		assertThat(this.backend.inspect("k").waiters()).extracting(LockStatus.Waiter::instance)
-			.containsExactly("b", "c");
+		assertThat(stopped.inspect("k").waiters()).extracting(LockStatus.Waiter::instance).containsExactly("b", "c");
+	}
+
+	/**
+	 * A store for whose steps the clock of the database stands still, so that they take
+	 * no time on a machine that stands still.
+	 */
+	private JdbcLockBackend atOneMoment() {
+		String now = "timestamp '"
+				+ this.database.queryForObject("select " + Platform.H2.now, Timestamp.class).toLocalDateTime() + "'";
+		return backend(
+				Watched.connections(this.pool, (connection, method, arguments) -> method.equals("prepareStatement")
+						? connection.prepareStatement(((String) arguments[0]).replace(Platform.H2.now, now)) : null));
 	}
 
 	/**

@@ -212,8 +212,8 @@ class PostgresLocksTests {
 						this.threads);
 				Awaitility.await("the fourth attempt")
 					.until(() -> this.database
-						.queryForObject("select waiters from distributed_lock where lock_key = 'k'", String.class)
-						.contains(" claim 4 of "));
+						.queryForObject("select coalesce(substring(waiters from ' claim ([0-9]+) of '),"
+								+ " '0')::int from distributed_lock where lock_key = 'k'", Integer.class) >= 4);
 				refuses.set(true);
 				held.close();
 				boolean granted = ends(waiting);
@@ -264,12 +264,14 @@ class PostgresLocksTests {
 	void norIsOneThatHasPassedItOn() {
 		try (JdbcLockBackend store = backend(pool)) {
 			store.listen("b", new Ear());
-			assertReserved(store, () -> {
+			// Again where the machine is so slow that the claim is too old for a grant.
+			assertReserved(store, () -> Awaitility.await("a grant").until(() -> {
+				this.database.update("delete from distributed_lock");
 				hold(store, "k", "deaf");
 				store.acquireOrRegister(claim("k", "b").number(1));
 				store.pass("deaf:1", Claim.of("k", "deaf:2", "deaf", LEASE).number(1), true);
-				assertThat(store.release("k", "b:1")).as("granted").isTrue();
-			});
+				return store.release("k", "b:1");
+			}));
 		}
 	}
 
@@ -304,26 +306,30 @@ class PostgresLocksTests {
 		try (JdbcLockBackend store = backend(pool); Connection foreign = pool.getConnection()) {
 			Ear ear = new Ear();
 			store.listen("b", ear);
-			hold(store, "k", "a");
-			store.acquireOrRegister(claim("k", "b").number(1));
-			String waiters = this.database.queryForObject("select waiters from distributed_lock where lock_key = 'k'",
-					String.class);
-			this.database.update("update distributed_lock set waiters = '-' where lock_key = 'k'");
-			foreign.setAutoCommit(false);
-			new JdbcTemplate(new SingleConnectionDataSource(foreign, true))
-				.update("update distributed_lock set waiters = ?, version = version + 1 where lock_key = 'k'", waiters);
-			CompletableFuture<Boolean> released = CompletableFuture.supplyAsync(() -> store.release("k", "a:1"),
-					this.threads);
-			Awaitility.await()
-				.until(() -> this.database.queryForObject("select count(*) from pg_locks where not granted",
-						Integer.class) > 0);
-			foreign.commit();
-			foreign.setAutoCommit(true);
-			assertThat(Patience.get(released, "the release")).isTrue();
-			ear.awaitWake("k");
-			// The holder's number is not told, because the claim came so late.
-			assertThat(store.inspect("k").holders()).extracting(LockStatus.Holder::owner, LockStatus.Holder::state)
-				.containsExactly(tuple("b:1", LockStatus.State.HELD));
+			// Again where the machine is so slow that the claim is too old for a grant.
+			Awaitility.await("a grant").until(() -> {
+				this.database.update("delete from distributed_lock");
+				hold(store, "k", "a");
+				store.acquireOrRegister(claim("k", "b").number(1));
+				String waiters = this.database
+					.queryForObject("select waiters from distributed_lock where lock_key = 'k'", String.class);
+				this.database.update("update distributed_lock set waiters = '-' where lock_key = 'k'");
+				foreign.setAutoCommit(false);
+				new JdbcTemplate(new SingleConnectionDataSource(foreign, true)).update(
+						"update distributed_lock set waiters = ?, version = version + 1 where lock_key = 'k'", waiters);
+				CompletableFuture<Boolean> released = CompletableFuture.supplyAsync(() -> store.release("k", "a:1"),
+						this.threads);
+				Awaitility.await()
+					.until(() -> this.database.queryForObject("select count(*) from pg_locks where not granted",
+							Integer.class) > 0);
+				foreign.commit();
+				foreign.setAutoCommit(true);
+				assertThat(Patience.get(released, "the release")).isTrue();
+				ear.awaitWake("k");
+				LockStatus.Holder holder = store.inspect("k").holders().get(0);
+				// The holder's number is not told, because the claim came so late.
+				return holder.owner().equals("b:1") && holder.state() == LockStatus.State.HELD;
+			});
 		}
 	}
 
@@ -614,7 +620,9 @@ class PostgresLocksTests {
 		Logger logger = (Logger) LoggerFactory.getLogger("com.zaxxer.hikari");
 		log.start();
 		logger.addAppender(log);
+		String name;
 		try (HikariDataSource own = Postgres.pool(Postgres.shared())) {
+			name = own.getPoolName();
 			JdbcLockBackend store = backend(own);
 			Listening listening = store.listen("b", new Ear());
 			hold(store, "k", "a");
@@ -643,7 +651,11 @@ class PostgresLocksTests {
 		finally {
 			logger.detachAppender(log);
 		}
-		assertThat(log.list).extracting(ILoggingEvent::getLevel).doesNotContain(Level.WARN, Level.ERROR);
+		// Pools of earlier tests may still write.
+		assertThat(log.list).filteredOn((line) -> line.getFormattedMessage().contains(name + " - "))
+			.isNotEmpty()
+			.extracting(ILoggingEvent::getLevel)
+			.doesNotContain(Level.WARN, Level.ERROR);
 	}
 
 	@ParameterizedTest
