@@ -45,6 +45,9 @@ class AtomicitySelectionTests {
 
 	private static final Duration LEASE = Duration.ofSeconds(9);
 
+	/** The lease of a lock that nobody renews. */
+	private static final Duration LONG = Duration.ofMinutes(10);
+
 	static Stream<Arguments> everywhere() {
 		return RedisServers.names()
 			.flatMap((server) -> Stream.of(Client.values()).map((client) -> Arguments.of(server, client)));
@@ -129,7 +132,7 @@ class AtomicitySelectionTests {
 				Jedis admin = server.admin();
 				RedisLockBackend backend = backend(client, server.port())) {
 			backend.atomicity();
-			Claim claim = Claim.of("k", "i:1", "i", LEASE);
+			Claim claim = Claim.of("k", "i:1", "i", LONG);
 			assertThat(backend.acquire(claim).acquired()).isTrue();
 			admin.aclSetUser("default", "resetkeys", "~lock*:{probe*", "~lock-waiters:*");
 			long before = connections(admin);
@@ -177,7 +180,7 @@ class AtomicitySelectionTests {
 				"user default on nopass ~* &* +@all -eval -evalsha -multi -watch");
 				Jedis admin = server.admin();
 				RedisLockBackend backend = backend(client, server.port())) {
-			Claim claim = Claim.of("k", "i:1", "i", LEASE);
+			Claim claim = Claim.of("k", "i:1", "i", LONG);
 			assertThatExceptionOfType(LockBackendException.class).isThrownBy(backend::atomicity);
 			long before = connections(admin);
 			long begin = System.nanoTime();
@@ -202,7 +205,7 @@ class AtomicitySelectionTests {
 				"user default on nopass ~* &* +@all -eval -evalsha");
 				Jedis admin = server.admin();
 				RedisLockBackend backend = backend(client, server.port())) {
-			Claim claim = Claim.of("k", "i:1", "i", LEASE).fenced(true);
+			Claim claim = Claim.of("k", "i:1", "i", LONG).fenced(true);
 			assertThat(backend.acquire(claim).acquired()).isTrue();
 			assertThat(backend.release("k", claim.owner())).isTrue();
 			admin.aclSetUser("default", "-multi", "-watch");

@@ -95,21 +95,23 @@ class BestEffortTests {
 
 	@Test
 	void aReservationWhoseWaiterHasGivenUpIsNotTouchedAgain() {
-		Steps store = store(false, false);
-		store.acquire(this.link, HOLDER, false);
-		store.acquire(this.link, WAITER, true);
-		AtomicInteger commands = new AtomicInteger();
-		AtomicBoolean removed = new AtomicBoolean();
-		Link link = beforeEach(() -> {
-			commands.incrementAndGet();
-			if (("reserved:waiter").equals(redis.admin().get(LOCK)) && removed.compareAndSet(false, true)) {
-				redis.admin().zrem("lock-waiters:{k}", "waiter");
-				commands.set(0);
-			}
+		redis.inTime(() -> {
+			Steps store = store(false, false);
+			store.acquire(this.link, HOLDER, false);
+			store.acquire(this.link, WAITER, true);
+			AtomicInteger commands = new AtomicInteger();
+			AtomicBoolean removed = new AtomicBoolean();
+			Link link = beforeEach(() -> {
+				commands.incrementAndGet();
+				if (("reserved:waiter").equals(redis.admin().get(LOCK)) && removed.compareAndSet(false, true)) {
+					redis.admin().zrem("lock-waiters:{k}", "waiter");
+					commands.set(0);
+				}
+			});
+			assertThat(store.release(link, "k", HOLDER.owner())).isTrue();
+			assertThat(removed).isTrue();
+			assertThat(commands).as("commands after that it was found not to wait").hasValue(0);
 		});
-		assertThat(store.release(link, "k", HOLDER.owner())).isTrue();
-		assertThat(removed).isTrue();
-		assertThat(commands).as("commands after that it was found not to wait").hasValue(0);
 	}
 
 	@Test

@@ -59,13 +59,19 @@ class BoundedCommandsTests {
 	@EnumSource
 	void aStepGivesUpOnAServerThatNeverAnswersAndIsNotSentAgain(Client client) {
 		this.backend = backend(client.connectTo(this.redis.port()), TIMEOUT);
-		await().ignoreException(LockBackendException.class).until(() -> !this.backend.release("warm", "nobody"));
-		this.redis.admin().configResetStat();
-		this.redis.server().pause();
-		for (int i = 0; i < 3; i++) {
-			fails(() -> this.backend.acquire(claim("k")));
-		}
-		assertThat(sentMeanwhile("set")).isBetween(1L, 3L);
+		// A connection that was idle for long, as on a busy machine, is sent a PING at
+		// first.
+		await("a step that is sent").pollInSameThread().until(() -> {
+			await().ignoreException(LockBackendException.class).until(() -> !this.backend.release("warm", "nobody"));
+			this.redis.admin().configResetStat();
+			this.redis.server().pause();
+			for (int i = 0; i < 3; i++) {
+				fails(() -> this.backend.acquire(claim("k")));
+			}
+			long sent = sentMeanwhile("set");
+			assertThat(sent).isLessThanOrEqualTo(3);
+			return sent > 0;
+		});
 	}
 
 	@ParameterizedTest

@@ -108,7 +108,8 @@ class ReplicaAcknowledgementTests {
 	void withTooFewReplicasALockThatIsPassedOnIsGivenBack(Client client) {
 		open(client, BRIEFLY);
 		Claim claim = claim("k");
-		this.backend.acquire(claim);
+		await("an acknowledgement in time").ignoreException(LockBackendException.class)
+			.until(() -> this.backend.acquire(claim).acquired());
 		this.servers.replicas().get(0).pause();
 		assertThatExceptionOfType(LockBackendException.class)
 			.isThrownBy(() -> this.backend.pass(claim.owner(), claim("k"), false))

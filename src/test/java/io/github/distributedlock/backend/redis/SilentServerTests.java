@@ -19,6 +19,7 @@ import org.junit.jupiter.params.provider.EnumSource;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
+import static org.awaitility.Awaitility.await;
 
 /**
  * A server that accepts connections and never answers. A request does one thing there,
@@ -53,7 +54,11 @@ class SilentServerTests {
 					.isThrownBy(() -> backend.acquire(Claim.of("k", "a:1", "a", Duration.ofSeconds(30))))
 					.satisfies((ex) -> assertThat(ex.isWithoutEffect()).as("certainly without effect").isTrue())
 					.satisfies((ex) -> assertThat(ex.isRetryable()).as("retryable").isTrue());
-				assertThat(this.accepted).as("connections after %d requests", requests).hasSizeBetween(1, requests);
+				// On a busy machine the opening may go on, and the thread that accepts be
+				// late.
+				await("a connection").until(() -> !this.accepted.isEmpty());
+				assertThat(this.accepted).as("connections after %d requests", requests)
+					.hasSizeLessThanOrEqualTo(requests);
 			}
 		}
 	}

@@ -2,11 +2,11 @@ package io.github.distributedlock.backend.redis.internal;
 
 import java.nio.charset.StandardCharsets;
 import java.time.Duration;
-import java.util.Queue;
+import java.util.Deque;
 import java.util.Set;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ConcurrentHashMap;
-import java.util.concurrent.ConcurrentLinkedQueue;
+import java.util.concurrent.ConcurrentLinkedDeque;
 import java.util.concurrent.CountDownLatch;
 import java.util.stream.Collectors;
 
@@ -47,7 +47,7 @@ class BlockedEventLoopTests {
 
 	private static final Command GET = Command.of(Verb.GET, "a".getBytes(StandardCharsets.UTF_8));
 
-	private final Queue<Channel> channels = new ConcurrentLinkedQueue<>();
+	private final Deque<Channel> channels = new ConcurrentLinkedDeque<>();
 
 	private final Set<EventLoop> blocked = ConcurrentHashMap.newKeySet();
 
@@ -79,8 +79,8 @@ class BlockedEventLoopTests {
 	@FaultTest(value = "one of two event loops of the client blocked by the application", with = "Lettuce",
 			promise = "commands go on by a connection of the other")
 	void aConnectionIsReplacedByOneOfAnotherEventLoop() {
-		this.connections.shared().commands().run((link) -> link.call(GET));
-		blockEventLoops();
+		connect();
+		block(this.channels.getLast());
 		assertThat(this.blocked).as("one of two").hasSize(1);
 		CompletableFuture<Void> works = CompletableFuture.runAsync(
 				() -> await().ignoreExceptionsInstanceOf(DataAccessException.class)
@@ -94,11 +94,12 @@ class BlockedEventLoopTests {
 	@FaultTest(value = "all event loops of the client blocked by the application", with = "Lettuce",
 			promise = "every call ends in time, also that which closes")
 	void nothingIsWaitedForWithoutBound() {
-		SignalConnection subscription = this.connections.signals().open();
-		this.connections.shared().commands().run((link) -> link.call(GET));
-		await().until(() -> {
+		connect();
+		SignalConnection subscription = await().ignoreExceptionsInstanceOf(DataAccessException.class)
+			.until(this.connections.signals()::open, (opened) -> true);
+		await().ignoreExceptionsInstanceOf(DataAccessException.class).until(() -> {
 			this.connections.signals().open().close();
-			blockEventLoops();
+			this.channels.forEach(this::block);
 			return this.blocked.size() == 2;
 		});
 		for (Lane lane : new Lane[] { this.connections.shared().commands(), this.connections.shared().renewals() }) {
@@ -125,11 +126,15 @@ class BlockedEventLoopTests {
 		Patience.get(CompletableFuture.runAsync(action, this.threads), what);
 	}
 
-	private void blockEventLoops() {
-		for (Channel channel : this.channels) {
-			if (this.blocked.add(channel.eventLoop())) {
-				channel.eventLoop().execute(() -> Patience.await(this.end, "the end of the test"));
-			}
+	// The first commands of a client may take longer than their time-out.
+	private void connect() {
+		await().ignoreExceptionsInstanceOf(DataAccessException.class)
+			.untilAsserted(() -> this.connections.shared().commands().run((link) -> link.call(GET)));
+	}
+
+	private void block(Channel channel) {
+		if (this.blocked.add(channel.eventLoop())) {
+			channel.eventLoop().execute(() -> Patience.await(this.end, "the end of the test"));
 		}
 	}
 

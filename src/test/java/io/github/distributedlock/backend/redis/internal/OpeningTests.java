@@ -125,6 +125,7 @@ class OpeningTests {
 				.havingCause()
 				.withMessageContaining("the connection is still being opened");
 		}
+		await("the thread that opens has begun").until(() -> this.openings.get() > 1);
 		assertThat(this.openings).as("the same one").hasValue(2);
 		this.open.countDown();
 		await().ignoreException(UnsentException.class).until(() -> this.opening.await().equals("opened"));

@@ -80,7 +80,7 @@ class PooledLaneTests {
 	void whatIsIdleIsBorrowedAtOnce() {
 		this.lane.run((link) -> null);
 		delayConnections();
-		assertThat(this.lane.borrow(1).connection().isConnected()).isTrue();
+		assertThat(this.lane.borrow(PATIENT).connection().isConnected()).isTrue();
 	}
 
 	@Test
