@@ -48,7 +48,7 @@ class ClockFaultsTests {
 				.promising(Promise.NOTHING_LOST
 					.withRemark("a lock that is not released any more stays for its lease and 60 s"))
 				.run((trial) -> {
-					LockRequest request = LockRequest.of(OWN).leaseTime(Duration.ofMillis(200));
+					LockRequest request = LockRequest.of(OWN).leaseTime(Trial.LEASE);
 					LockHandle left = trial.holder().engine().acquire(request);
 					clock.set(STEP.negated());
 					await("the lease is over in this JVM").until(() -> !left.isHeld());

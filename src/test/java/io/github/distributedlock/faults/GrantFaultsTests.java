@@ -270,7 +270,7 @@ class GrantFaultsTests {
 
 	private static Future<Held> waits(Trial trial, LockEngine engine) {
 		Future<Held> waiting = CompletableFuture.supplyAsync(() -> acquire(trial, engine), THREADS);
-		trial.admin((redis) -> await("one that waits").until(() -> redis.zcard(WAITERS) == 1));
+		trial.admin((redis) -> await("one that waits").until(() -> waiting.isDone() || redis.zcard(WAITERS) == 1));
 		return waiting;
 	}
 

@@ -66,10 +66,10 @@ class KeptFaultsTests {
 		LockEngine engine = this.redis.engine(client);
 		try (JvmProcess keeper = keeper(client)) {
 			String owner = keep(keeper);
-			keeper.kill();
 			Jedis admin = this.redis.admin();
 			assertThat(admin.get(LOCK)).isEqualTo(owner);
 			assertThat(admin.pttl(LOCK)).isLessThanOrEqualTo(SHORT_LEASE.toMillis());
+			keeper.kill();
 			engine.acquire(LockRequest.of(KEY).waitTime(Patience.PATIENCE)).close();
 		}
 	}

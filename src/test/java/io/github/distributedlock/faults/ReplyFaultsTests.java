@@ -28,11 +28,9 @@ class ReplyFaultsTests {
 
 	private static final Duration LATE = Trial.COMMAND_TIMEOUT.multipliedBy(3);
 
-	private static final Duration LONG_ENOUGH = Trial.COMMAND_TIMEOUT.multipliedBy(4);
-
 	@EachClient
 	void theReplyOfAnAcquireIsLost(Client client) throws Exception {
-		assertAcquired("reply of acquire lost", client, () -> Trap.loseReply(Step.ACQUIRE, FREE), LONG_ENOUGH);
+		assertAcquired("reply of acquire lost", client, () -> Trap.loseReply(Step.ACQUIRE, FREE));
 	}
 
 	@EachClient
@@ -50,7 +48,7 @@ class ReplyFaultsTests {
 	@EachClient
 	void aProxyFailsAReleaseThatWasCarriedOut(Client client) throws Exception {
 		assertAcquired("proxy's error instead of the reply of release", client,
-				() -> Trap.failReply(Step.RELEASE, FREE), Duration.ZERO);
+				() -> Trap.failReply(Step.RELEASE, FREE));
 	}
 
 	@EachClient
@@ -61,7 +59,7 @@ class ReplyFaultsTests {
 
 	@EachClient
 	void theReplyOfAReleaseIsLost(Client client) throws Exception {
-		assertAcquired("reply of release lost", client, () -> Trap.loseReply(Step.RELEASE, FREE), Duration.ZERO);
+		assertAcquired("reply of release lost", client, () -> Trap.loseReply(Step.RELEASE, FREE));
 	}
 
 	@EachClient
@@ -72,14 +70,14 @@ class ReplyFaultsTests {
 	@EachClient
 	void anAcquireIsCarriedOutAfterItsCallerHasGivenTheLockBack(Client client) throws Exception {
 		assertAcquired("acquire executed late, after its caller's next attempt and release", client,
-				() -> Trap.delay(Step.ACQUIRE, FREE, LATE), LONG_ENOUGH);
+				() -> Trap.delay(Step.ACQUIRE, FREE, LATE));
 	}
 
 	@EachClient
 	void theConnectionIsCutBeforeTheReplyOfAnAcquire(Client client) throws Exception {
 		row("connection cut before the reply of acquire", client).run((trial) -> {
 			Trap trap = trial.set(Trap.cutReply(Step.ACQUIRE, FREE));
-			assertThat(acquired(trial, LONG_ENOUGH)).as("acquired by the next attempt").isTrue();
+			assertThat(acquired(trial, Workload.PATIENCE)).as("acquired by the next attempt").isTrue();
 			// The next attempt of NATIVE is the same command.
 			if (Variant.ATOMICITY != Atomicity.NATIVE) {
 				assertThat(trap.repetitions()).as("sent again by the driver").isZero();
@@ -95,14 +93,12 @@ class ReplyFaultsTests {
 
 	@EachClient
 	void theConnectionIsCutBeforeTheReplyOfARelease(Client client) throws Exception {
-		assertAcquired("connection cut before the reply of release", client, () -> Trap.cutReply(Step.RELEASE, FREE),
-				Duration.ZERO);
+		assertAcquired("connection cut before the reply of release", client, () -> Trap.cutReply(Step.RELEASE, FREE));
 	}
 
-	/** The first attempt or, if there is time, one of the next gets the lock. */
-	private static void assertAcquired(String fault, Client client, Supplier<Trap> trap, Duration waitTime)
-			throws Exception {
-		assertCleanedUp(fault, client, trap, waitTime, true);
+	/** The first attempt or one of the next gets the lock. */
+	private static void assertAcquired(String fault, Client client, Supplier<Trap> trap) throws Exception {
+		assertCleanedUp(fault, client, trap, Workload.PATIENCE, true);
 	}
 
 	private static void assertNotAcquired(String fault, Client client, Supplier<Trap> trap) throws Exception {

@@ -10,6 +10,7 @@ import redis.clients.jedis.args.ClientPauseMode;
 import redis.clients.jedis.exceptions.JedisDataException;
 
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
+import static org.awaitility.Awaitility.await;
 
 /**
  * A server that does not do what it should for a while.
@@ -99,12 +100,23 @@ class ServerFaultsTests {
 		Thread.sleep(time.toMillis());
 	}
 
+	private static boolean isBusy(Jedis redis) {
+		try {
+			redis.ping();
+			return false;
+		}
+		catch (JedisDataException ex) {
+			return true;
+		}
+	}
+
 	private static void runEndlessScript(Trial trial) throws InterruptedException {
 		Thread script = new Thread(() -> trial.admin((redis) -> assertThatExceptionOfType(JedisDataException.class)
 			.isThrownBy(() -> redis.eval("while true do end"))), "endless-script");
 		try (Jedis killer = trial.server().admin()) {
 			killer.ping();
 			script.start();
+			await("the script keeps the server busy").until(() -> isBusy(killer));
 			Thread.sleep(SHORT.toMillis());
 			killer.scriptKill();
 			Patience.join(script);

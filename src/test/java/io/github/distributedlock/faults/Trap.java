@@ -5,7 +5,6 @@ import java.nio.charset.StandardCharsets;
 import java.time.Duration;
 import java.util.List;
 import java.util.concurrent.CountDownLatch;
-import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicInteger;
 
@@ -13,6 +12,8 @@ import io.github.distributedlock.fixtures.Patience;
 import io.github.distributedlock.fixtures.Relay;
 import io.github.distributedlock.fixtures.RelayedConnection;
 import io.github.distributedlock.fixtures.RespMessage;
+import org.awaitility.Awaitility;
+import org.awaitility.core.ConditionTimeoutException;
 
 /**
  * Something that happens to the next request of a kind that passes a {@link Relay}, or
@@ -36,6 +37,9 @@ final class Trap implements Relay.Rule {
 	private final AtomicInteger repetitions = new AtomicInteger();
 
 	private volatile List<String> caught = List.of();
+
+	/** The connection of the request that was caught. */
+	private volatile RelayedConnection way;
 
 	private final CountDownLatch done = new CountDownLatch(1);
 
@@ -88,6 +92,7 @@ final class Trap implements Relay.Rule {
 	public boolean apply(RespMessage request, RelayedConnection connection) throws IOException, InterruptedException {
 		boolean caught = catches(request);
 		if (caught) {
+			this.way = connection;
 			Thread.sleep(this.delay.toMillis());
 			connection.send(request, (reply) -> {
 				this.effect.on(connection, reply);
@@ -123,14 +128,15 @@ final class Trap implements Relay.Rule {
 	}
 
 	/**
-	 * Waits until the trap has caught a request: the reply is lost, or the request is
-	 * passed on.
-	 * @throws AssertionError if there was no such request
+	 * Waits until the trap has caught a request: the reply is lost, also because the
+	 * client has given up before, or the request is passed on.
+	 * @throws ConditionTimeoutException if there was no such request
 	 */
-	void awaitDone() throws InterruptedException {
-		if (!this.done.await(Patience.PATIENCE.toSeconds() + this.delay.toSeconds(), TimeUnit.SECONDS)) {
-			throw new AssertionError("No " + this.step + " of " + this.key + " has passed");
-		}
+	void awaitDone() {
+		Awaitility.await("a " + this.step + " of " + this.key).atMost(Patience.PATIENCE.plus(this.delay)).until(() -> {
+			RelayedConnection way = this.way;
+			return this.done.getCount() == 0 || way != null && way.isLeft();
+		});
 	}
 
 }
