@@ -33,7 +33,7 @@ class CloseAsyncTests extends EngineFixture {
 	private final List<String> threads = new CopyOnWriteArrayList<>();
 
 	private final LockEngine real = LockEngine.builder(this.backend)
-		.watchdogTimeout(Duration.ofSeconds(3))
+		.watchdogTimeout(Duration.ofSeconds(9))
 		.listener(this.events::add)
 		.build();
 

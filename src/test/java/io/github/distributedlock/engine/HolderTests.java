@@ -4,6 +4,7 @@ import java.time.Duration;
 import java.time.Instant;
 import java.util.Map;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.atomic.AtomicReference;
 
 import ch.qos.logback.classic.Level;
@@ -75,6 +76,7 @@ class HolderTests extends EngineFixture {
 	void eachStepIsALineOfTheLog() {
 		Logger logger = (Logger) LoggerFactory.getLogger(LockEngine.class.getPackageName());
 		ListAppender<ILoggingEvent> lines = new ListAppender<>();
+		lines.list = new CopyOnWriteArrayList<>();
 		lines.start();
 		Level before = logger.getLevel();
 		logger.setLevel(Level.DEBUG);

@@ -9,7 +9,6 @@ import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 
 import io.github.distributedlock.LockHandle;
-import io.github.distributedlock.LockRequest;
 import io.github.distributedlock.backend.memory.InMemoryLockBackend;
 import io.github.distributedlock.concurrent.JdkLocks;
 import io.github.distributedlock.fixtures.Patience;
@@ -115,9 +114,13 @@ class OutlivingThreadTests {
 
 		@Override
 		public AutoCloseable call() {
-			LockEngine engine = LockEngine.builder(new InMemoryLockBackend()).build();
-			LockHandle handle = engine.acquire(LockRequest.of("k").leaseTime(Duration.ofMillis(200)));
-			Awaitility.await().until(() -> !handle.isHeld());
+			InMemoryLockBackend store = new InMemoryLockBackend();
+			LockEngine engine = LockEngine.builder(store).build();
+			LockHandle handle = engine.acquire("k");
+			store.release("k", handle.owner());
+			if (handle.extend(Duration.ofMinutes(1))) {
+				throw new IllegalStateException("not lost");
+			}
 			return engine;
 		}
 

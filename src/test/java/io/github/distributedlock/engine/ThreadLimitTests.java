@@ -84,11 +84,12 @@ class ThreadLimitTests {
 	 */
 	@Test
 	void heldLockIsRenewedWithoutANewThread() {
-		LockEngine engine = engine(Duration.ofSeconds(1));
+		// A machine that stands still must not look like a renewal that does not come.
+		LockEngine engine = engine(Duration.ofSeconds(6));
 		LockHandle handle = engine.acquire(LockRequest.of("k").detached(true));
 		this.limited = true;
-		Awaitility.await("five renewals")
-			.until(() -> this.backend.steps().stream().filter((step) -> step.startsWith("renew")).count() >= 5);
+		Awaitility.await("two renewals")
+			.until(() -> this.backend.steps().stream().filter((step) -> step.startsWith("renew")).count() >= 2);
 		assertThat(handle.isHeld()).isTrue();
 		handle.close();
 	}
