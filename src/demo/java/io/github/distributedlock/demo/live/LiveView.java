@@ -19,7 +19,7 @@ public final class LiveView implements AutoCloseable {
 
 	private static final Duration PAUSE = Duration.ofMillis(500);
 
-	private static final Duration LONGEST_START = Duration.ofSeconds(60);
+	private static final Duration LONGEST_START = Duration.ofMinutes(5);
 
 	private final Keyboard keyboard;
 

@@ -34,6 +34,8 @@ class LiveViewTests {
 
 	private final PipedOutputStream typed = new PipedOutputStream();
 
+	private CompletableFuture<Void> quit;
+
 	@TempDir
 	Path directory;
 
@@ -48,7 +50,7 @@ class LiveViewTests {
 			started = processes();
 			started.removeAll(others);
 			assertThat(started).as("a Redis and three JVMs").hasSizeGreaterThanOrEqualTo(4);
-			CompletableFuture<Void> quit = CompletableFuture.runAsync(() -> run(view), this.threads);
+			this.quit = CompletableFuture.runAsync(() -> run(view), this.threads);
 			String key = killWithLock();
 			await("JVM [23] has " + key + ", which JVM 1 had\\.");
 			enter("p1");
@@ -57,7 +59,7 @@ class LiveViewTests {
 			await("Written: .*picture\\.svg");
 			assertThat(picture).content().contains(">killed</tspan>");
 			enter("q");
-			Patience.get(quit, "the end of the view");
+			Patience.get(this.quit, "the end of the view");
 		}
 		assertThat(started).noneMatch(ProcessHandle::isAlive);
 	}
@@ -94,6 +96,7 @@ class LiveViewTests {
 	 */
 	private MatchResult await(String pattern) {
 		return Awaitility.await(pattern)
+			.failFast("The view has ended", () -> assertThat(this.quit).isNotDone())
 			.until(() -> Pattern.compile(pattern).matcher(wholeFrames()).results().reduce((first, second) -> second),
 					Optional::isPresent)
 			.orElseThrow();
