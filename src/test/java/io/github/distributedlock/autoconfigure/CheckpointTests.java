@@ -6,6 +6,7 @@ import io.github.distributedlock.DistributedLock;
 import io.github.distributedlock.LockHandle;
 import io.github.distributedlock.LockRequest;
 import io.github.distributedlock.backend.Claim;
+import io.github.distributedlock.backend.jdbc.Postgres;
 import io.github.distributedlock.engine.LockEngine;
 import io.github.distributedlock.fixtures.Client;
 import io.github.distributedlock.fixtures.Patience;
@@ -55,7 +56,8 @@ class CheckpointTests {
 
 	@Test
 	void stopLeavesNoConnectionToTheDatabase() throws Exception {
-		try (EmbeddedPostgres postgres = EmbeddedPostgres.start()) {
+		try (Postgres server = new Postgres()) {
+			EmbeddedPostgres postgres = server.server;
 			JdbcTemplate admin = new JdbcTemplate(
 					new SingleConnectionDataSource(postgres.getPostgresDatabase().getConnection(), true));
 			Contexts.inDatabase()

@@ -91,7 +91,7 @@ class HangingCallsTests {
 		swallow((url) -> new DriverManagerDataSource(url), (store, claim) -> {
 			inTheEnd(() -> store.renew(List.of(Renewal.of(claim))).get(0));
 			inTheEnd(() -> store.acquire(claim("other", "a")).acquired());
-			assertThat(store.inspect("k").holders()).as("kept").hasSize(1);
+			inTheEnd(() -> store.inspect("k").holders().stream().anyMatch((kept) -> kept.owner().equals("a:1")));
 		});
 	}
 
@@ -101,15 +101,14 @@ class HangingCallsTests {
 	@FaultTest(value = "all connections to the database swallowed by the network", with = "H2 with Hikari's pool",
 			promise = "replaced before the lease ends, and the lock is kept")
 	void callsEndThoughThePoolHangsToo() throws SQLException {
-		swallow((url) -> {
-			HikariConfig config = new HikariConfig();
-			config.setJdbcUrl(url);
-			config.setMaximumPoolSize(2);
-			config.setMinimumIdle(2);
-			return new HikariDataSource(config);
-		}, (store, claim) -> {
-			inTheEnd(() -> store.renew(List.of(Renewal.of(claim))).get(0));
-		});
+		try (HikariDataSource pool = new HikariDataSource()) {
+			pool.setMaximumPoolSize(2);
+			pool.setMinimumIdle(2);
+			swallow((url) -> {
+				pool.setJdbcUrl(url);
+				return pool;
+			}, (store, claim) -> inTheEnd(() -> store.renew(List.of(Renewal.of(claim))).get(0)));
+		}
 	}
 
 	private interface Check {
@@ -206,9 +205,11 @@ class HangingCallsTests {
 			for (int i = 0; i < 20; i++) {
 				assertThatThrownBy(() -> store.acquire(claim("k", "a"))).isInstanceOf(LockBackendException.class);
 			}
+			// The thread of the last call may begin later.
+			Awaitility.await().until(() -> pool.waiting() >= 8);
 			pool.silence(false);
 			Awaitility.await().ignoreExceptions().until(() -> store.acquire(claim("k", "a")).acquired());
-			Awaitility.await().until(() -> pool.waiting() >= 8);
+			assertThat(pool.waiting()).isGreaterThanOrEqualTo(8);
 			pool.silence(true);
 			assertThat(catchThrowable(() -> store.inspect("k"))).isInstanceOf(LockBackendException.class);
 			pool.silence(false);

@@ -14,6 +14,8 @@ import java.util.stream.Stream;
 import com.zaxxer.hikari.HikariConfig;
 import com.zaxxer.hikari.HikariDataSource;
 import io.zonky.test.db.postgres.embedded.EmbeddedPostgres;
+import io.github.distributedlock.fixtures.Patience;
+import io.github.distributedlock.fixtures.Ports;
 import org.awaitility.Awaitility;
 import org.springframework.jdbc.core.JdbcTemplate;
 
@@ -22,7 +24,7 @@ import org.springframework.jdbc.core.JdbcTemplate;
  */
 public final class Postgres implements AutoCloseable {
 
-	final EmbeddedPostgres server;
+	public final EmbeddedPostgres server;
 
 	/**
 	 * Returns the server that the tests of this JVM share, each with tables of its own.
@@ -46,6 +48,9 @@ public final class Postgres implements AutoCloseable {
 	Postgres(String durable) {
 		try {
 			this.server = EmbeddedPostgres.builder()
+				// The default is a port that a client may get before the server listens.
+				.setPort(Ports.next())
+				.setPGStartupWait(Patience.PATIENCE)
 				.setServerConfig("fsync", durable)
 				.setServerConfig("full_page_writes", durable)
 				.setServerConfig("synchronous_commit", durable) // Off by default here.
