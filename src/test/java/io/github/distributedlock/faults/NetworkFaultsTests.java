@@ -2,7 +2,6 @@ package io.github.distributedlock.faults;
 
 import java.io.IOException;
 import java.time.Duration;
-import java.util.concurrent.TimeUnit;
 import java.util.function.Consumer;
 import java.util.stream.Stream;
 
@@ -91,11 +90,10 @@ class NetworkFaultsTests {
 			throws Exception {
 		try (Machine machine = machine()) {
 			FaultRow.of(fault, client).on(() -> on(machine)).promising(promise).run((trial) -> {
-				long end = System.nanoTime() + time.toNanos();
-				lose.accept(machine);
-				assertCutOff(trial);
-				TimeUnit.NANOSECONDS.sleep(end - System.nanoTime());
-				machine.heal();
+				trial.breakFor(time, () -> {
+					lose.accept(machine);
+					assertCutOff(trial);
+				}, machine::heal);
 			});
 		}
 	}

@@ -120,6 +120,11 @@ final class Recorder implements AutoCloseable {
 		this.toldAfter.accumulate(nanos);
 	}
 
+	/** Something that was to last for a certain time has lasted that much longer. */
+	void late(long nanos) {
+		this.noise.accumulate(nanos);
+	}
+
 	/** Writes down what was seen, with what the trial has found besides. */
 	Outcome outcome(int keysLeft, int threadsLeft) {
 		List<Hold> holds = this.files.stream().flatMap((file) -> History.read(file).stream()).toList();
@@ -142,7 +147,9 @@ final class Recorder implements AutoCloseable {
 		return this.toldAfter.get() != Long.MIN_VALUE;
 	}
 
-	/** By how much at most a thread that only sleeps came late. */
+	/**
+	 * By how much at most a thread that only sleeps, or the end of the fault, came late.
+	 */
 	Duration noise() {
 		return Duration.ofNanos(this.noise.get());
 	}

@@ -125,10 +125,10 @@ class RefusalFaultsTests {
 	}
 
 	private static void replicate(Trial trial, Duration time) throws InterruptedException {
-		trial.admin((redis) -> redis.replicaof("127.0.0.1", NO_MASTER));
-		assertRefused(trial, "READONLY");
-		Thread.sleep(time.toMillis());
-		trial.admin(Jedis::replicaofNoOne);
+		trial.breakFor(time, () -> {
+			trial.admin((redis) -> redis.replicaof("127.0.0.1", NO_MASTER));
+			assertRefused(trial, "READONLY");
+		}, () -> trial.admin(Jedis::replicaofNoOne));
 	}
 
 	private static void failToSave(Trial trial, Duration time) throws InterruptedException {
@@ -138,16 +138,15 @@ class RefusalFaultsTests {
 			await("the server failed to save").pollInterval(Duration.ofMillis(10))
 				.until(() -> redis.info("persistence").contains("rdb_last_bgsave_status:err"));
 		});
-		assertRefused(trial, "MISCONF");
-		Thread.sleep(time.toMillis());
-		config(trial, "stop-writes-on-bgsave-error", "no");
+		trial.breakFor(time, () -> assertRefused(trial, "MISCONF"),
+				() -> config(trial, "stop-writes-on-bgsave-error", "no"));
 	}
 
 	private static void missReplicas(Trial trial, Duration time) throws InterruptedException {
-		config(trial, "min-replicas-to-write", "1");
-		assertRefused(trial, "NOREPLICAS");
-		Thread.sleep(time.toMillis());
-		config(trial, "min-replicas-to-write", "0");
+		trial.breakFor(time, () -> {
+			config(trial, "min-replicas-to-write", "1");
+			assertRefused(trial, "NOREPLICAS");
+		}, () -> config(trial, "min-replicas-to-write", "0"));
 	}
 
 	/**

@@ -83,9 +83,7 @@ class ServerFaultsTests {
 	}
 
 	private static void stop(Trial trial, Duration time) throws InterruptedException {
-		trial.server().pause();
-		Thread.sleep(time.toMillis());
-		trial.server().resume();
+		trial.breakFor(time, trial.server()::pause, trial.server()::resume);
 	}
 
 	private static void kill(Trial trial) {

@@ -9,6 +9,7 @@ import java.util.ArrayList;
 import java.util.HashSet;
 import java.util.List;
 import java.util.Set;
+import java.util.concurrent.TimeUnit;
 import java.util.function.Consumer;
 import java.util.regex.Pattern;
 import java.util.stream.Collectors;
@@ -114,6 +115,18 @@ final class Trial implements AutoCloseable {
 	/** The server that has the locks. */
 	Server server() {
 		return this.redis.master().get();
+	}
+
+	/**
+	 * Breaks something for a while. What a slow machine makes of that is noise.
+	 * @param time the time from before the beginning until the end
+	 */
+	void breakFor(Duration time, Runnable begin, Runnable end) throws InterruptedException {
+		long due = System.nanoTime() + time.toNanos();
+		begin.run();
+		TimeUnit.NANOSECONDS.sleep(due - System.nanoTime());
+		end.run();
+		this.recorder.late(System.nanoTime() - due);
 	}
 
 	/**
