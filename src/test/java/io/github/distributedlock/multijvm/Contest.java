@@ -11,10 +11,10 @@ import io.github.distributedlock.fixtures.AtomicityCase;
 import io.github.distributedlock.fixtures.Client;
 import io.github.distributedlock.fixtures.JvmProcess;
 import io.github.distributedlock.fixtures.Patience;
+import io.github.distributedlock.fixtures.RedisServers;
 import io.github.distributedlock.tck.History;
 import io.github.distributedlock.tck.History.Hold;
 import io.github.distributedlock.tck.HistoryChecker;
-import redis.clients.jedis.HostAndPort;
 import redis.clients.jedis.Jedis;
 
 import static org.assertj.core.api.Assertions.assertThat;
@@ -55,8 +55,7 @@ final class Contest implements AutoCloseable {
 	 */
 	List<Long> run(Duration duration, List<AtomicityCase> cases) {
 		this.round++;
-		HostAndPort server = cases.get(0).server();
-		try (Jedis counters = new Jedis(server.getHost(), server.getPort(), (int) Patience.COMMAND.toMillis())) {
+		try (Jedis counters = RedisServers.admin(cases.get(0).server())) {
 			IntStream.range(0, Contender.KEYS).forEach((key) -> counters.set(Contender.key(key), "0"));
 			each((number) -> send(number, Contender.order(Client.values()[number % Client.values().length],
 					cases.get(number % cases.size()), duration, history(number))));

@@ -31,7 +31,6 @@ import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.RegisterExtension;
 import org.springframework.jdbc.core.JdbcTemplate;
-import org.springframework.jdbc.datasource.DelegatingDataSource;
 import org.springframework.jdbc.datasource.DriverManagerDataSource;
 
 import static org.assertj.core.api.Assertions.assertThat;
@@ -186,6 +185,15 @@ class DatabaseFaultsTests {
 	}
 
 	/**
+	 * Waits until the store says that a key is held still.
+	 */
+	private static void awaitHeld(JdbcLockBackend store, Claim claim) {
+		Awaitility.await()
+			.ignoreExceptions()
+			.until(() -> store.renew(List.of(Renewal.of(claim))).equals(List.of(true)));
+	}
+
+	/**
 	 * Others can still connect: the server has no more sessions than the pools allow.
 	 */
 	@FaultTest(value = "table locked by an operator",
@@ -238,11 +246,7 @@ class DatabaseFaultsTests {
 			}
 			Patience.get(CompletableFuture.allOf(requests.toArray(CompletableFuture[]::new)), "the requests");
 			for (int i = 0; i < STORES; i++) {
-				JdbcLockBackend store = stores.get(i);
-				Claim held = claim("k" + i, "a");
-				Awaitility.await()
-					.ignoreExceptions()
-					.until(() -> store.renew(List.of(Renewal.of(held))).equals(List.of(true)));
+				awaitHeld(stores.get(i), claim("k" + i, "a"));
 			}
 		}
 		finally {
@@ -315,9 +319,7 @@ class DatabaseFaultsTests {
 			assertThat(frozen).isNotEmpty();
 			assertThat(most).isLessThanOrEqualTo(POOL + BESIDES);
 			// A release whose answer got lost could not be repeated.
-			Awaitility.await()
-				.ignoreExceptions()
-				.until(() -> store.renew(List.of(Renewal.of(claim("k", "a")))).equals(List.of(true)));
+			awaitHeld(store, claim("k", "a"));
 		}
 	}
 
@@ -328,30 +330,12 @@ class DatabaseFaultsTests {
 		HikariConfig config = server.pool(server.port());
 		DataSource driver = new DriverManagerDataSource(config.getJdbcUrl(), config.getUsername(), null);
 		config.setJdbcUrl(null);
-		config.setDataSource(new DelegatingDataSource(driver) {
-
-			@Override
-			public Connection getConnection() throws SQLException {
-				Connection connection = super.getConnection();
-				AtomicInteger timeout = new AtomicInteger();
-				return Watched.object(Connection.class, connection, (method, arguments) -> {
-					switch (method) {
-						case "setNetworkTimeout" -> {
-							timeout.set((int) arguments[1]);
-							arguments[1] = timeout.get() / 2;
-							return null;
-						}
-						case "getNetworkTimeout" -> {
-							return timeout.get();
-						}
-						default -> {
-							return null;
-						}
-					}
-				});
+		config.setDataSource(Watched.connections(driver, (connection, method, arguments) -> {
+			if (method.equals("setNetworkTimeout")) {
+				arguments[1] = (int) arguments[1] / 2;
 			}
-
-		});
+			return method.equals("getNetworkTimeout") ? (Object) (2 * connection.getNetworkTimeout()) : null;
+		}));
 		return config;
 	}
 
@@ -368,14 +352,10 @@ class DatabaseFaultsTests {
 			Claim claim = claim("k", "a");
 			hold(store, "k");
 			relay.swallow();
-			Awaitility.await()
-				.ignoreExceptions()
-				.until(() -> store.renew(List.of(Renewal.of(claim))).equals(List.of(true)));
+			awaitHeld(store, claim);
 			assertThat(relay.hasSwallowed()).isTrue();
 			Awaitility.await().ignoreExceptions().until(() -> store.acquire(claim("other", "a")).acquired());
-			Awaitility.await()
-				.ignoreExceptions()
-				.until(() -> store.renew(List.of(Renewal.of(claim))).equals(List.of(true)));
+			awaitHeld(store, claim);
 		}
 	}
 

@@ -38,6 +38,12 @@ class StraysTests {
 		}
 	}
 
+	private void assertRefusesFiveTimes() {
+		for (int i = 0; i < 5; i++) {
+			assertThatExceptionOfType(LockBackendException.class).isThrownBy(this.strays::end).withMessage(REFUSAL);
+		}
+	}
+
 	/**
 	 * Otherwise locks would be lost after an outage, for as long as the outage lasted.
 	 */
@@ -45,9 +51,7 @@ class StraysTests {
 	void serverThatCanBeReachedAgainIsAskedAtOnce() {
 		leaveThree();
 		this.server.set(fails(true));
-		for (int i = 0; i < 5; i++) {
-			assertThatExceptionOfType(LockBackendException.class).isThrownBy(this.strays::end).withMessage(REFUSAL);
-		}
+		assertRefusesFiveTimes();
 		this.server.set((tags) -> Set.of());
 		this.strays.end();
 		assertThat(this.questions).hasValue(6);
@@ -60,9 +64,7 @@ class StraysTests {
 	void serverThatDoesNotAnswerIsAskedRarely() {
 		leaveThree();
 		this.server.set(fails(false));
-		for (int i = 0; i < 5; i++) {
-			assertThatExceptionOfType(LockBackendException.class).isThrownBy(this.strays::end).withMessage(REFUSAL);
-		}
+		assertRefusesFiveTimes();
 		assertThat(this.questions).hasValue(1);
 	}
 
